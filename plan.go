@@ -1,0 +1,91 @@
+package assay
+
+import "math/rand/v2"
+
+// A Plan is what is going to be executed, fixed before the first trial.
+type Plan struct {
+	Blocks  int   `json:"blocks"`
+	Looks   []int `json:"looks,omitempty"`
+	Retries int   `json:"retries"`
+	Warmup  int   `json:"warmup"`
+	// Cells are the cells of a block with their values, in design order; Absent are those that
+	// this machine cannot execute.
+	Cells  []PlannedCell `json:"cells"`
+	Absent []PlannedCell `json:"absent,omitempty"`
+	// Order holds, for each block, indexes into Cells in order of execution. Blocks that are
+	// repeated beyond Blocks follow [Order] with the same seed.
+	Order [][]int `json:"order"`
+}
+
+// A PlannedCell is a cell with the values that its substitutions take.
+type PlannedCell struct {
+	Cell   Cell              `json:"cell"`
+	Values map[string]string `json:"values,omitempty"`
+	Why    string            `json:"why,omitempty"`
+}
+
+// NewPlan orders the experiment's cells. The same experiment and seed give the same plan.
+func NewPlan(e *Experiment, seed uint64) Plan {
+	p := Plan{Blocks: e.Blocks, Looks: e.Looks, Retries: e.Retries, Warmup: e.Warmup}
+	for _, s := range e.Settings {
+		p.Cells = append(p.Cells, PlannedCell{Cell: s.Cell, Values: s.Values})
+	}
+	for _, a := range e.Absent {
+		p.Absent = append(p.Absent, PlannedCell{Cell: a.Cell, Why: a.Why})
+	}
+	for b := 1; b <= p.Blocks; b++ {
+		p.Order = append(p.Order, Order(seed, len(p.Cells), b))
+	}
+	return p
+}
+
+// Order is the order in which k cells are executed in a block, counted from 1; block 0 and below
+// are warm-ups. Every k successive blocks are the shuffled rows of a Williams square (Williams,
+// Aust. J. Sci. Res. A 2, 1949) whose treatments are a fresh permutation, so that over any number
+// of blocks the times a cell stood at a position differ by at most one, and predecessors are balanced.
+func Order(seed uint64, k, block int) []int {
+	if k <= 0 {
+		return nil
+	}
+	cycle, row := floorDiv(block-1, k)
+	rng := rand.New(rand.NewPCG(seed, uint64(int64(cycle))))
+	cells := permutation(rng, k)
+	rows := permutation(rng, k)
+	mirrored := k%2 == 1 && cycle%2 != 0 // an odd square balances predecessors only in pairs
+	order := make([]int, k)
+	for i := range order {
+		// The first row of the square is 0, 1, k-1, 2, k-2, …; each other row adds one to it.
+		step := (i + 1) / 2
+		if i%2 == 0 {
+			step = k - i/2
+		}
+		at := i
+		if mirrored {
+			at = k - 1 - i
+		}
+		order[at] = cells[(step+rows[row])%k]
+	}
+	return order
+}
+
+func floorDiv(a, b int) (quotient, rest int) {
+	quotient, rest = a/b, a%b
+	if rest < 0 {
+		quotient, rest = quotient-1, rest+b
+	}
+	return quotient, rest
+}
+
+// permutation is a Fisher-Yates shuffle of 0..k-1. It is written out because rand.Perm may change
+// with the Go version, and a plan must not.
+func permutation(rng *rand.Rand, k int) []int {
+	p := make([]int, k)
+	for i := range p {
+		p[i] = i
+	}
+	for i := k - 1; i > 0; i-- {
+		j := int(rng.Uint64() % uint64(i+1))
+		p[i], p[j] = p[j], p[i]
+	}
+	return p
+}
