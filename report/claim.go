@@ -1,0 +1,280 @@
+package report
+
+import (
+	"strings"
+
+	"github.com/assaybench/assay"
+)
+
+// A claim is a verdict together with the hypothesis it judges: what the words are made from.
+type claim struct {
+	f *Findings
+	v assay.Verdict
+	h assay.Hypothesis // its zero value if the experiment has no such hypothesis
+}
+
+// claims are the verdicts in their order, each with its hypothesis.
+func (f *Findings) claims() []claim {
+	all := make([]claim, 0, len(f.Verdicts.Hypotheses))
+	for _, v := range f.Verdicts.Hypotheses {
+		h, _ := f.hypothesis(v.ID)
+		all = append(all, claim{f, v, h})
+	}
+	return all
+}
+
+// multiple reports whether the estimate is a ratio of two sides.
+func (c claim) multiple() bool { return c.h.Kind == assay.Ratio || c.h.Kind == assay.Same }
+
+// bracket reports whether low and high are the ends of a half-open bracket (low, high].
+func (c claim) bracket() bool { return c.h.Kind == assay.Knee || c.h.Kind == assay.Highest }
+
+func (c claim) unit() assay.Unit {
+	u, err := assay.ParseUnit(c.v.Unit)
+	if err != nil {
+		return assay.Unit{Name: c.v.Unit, Dim: assay.Dimension{Base: c.v.Unit}, Scale: 1}
+	}
+	return u
+}
+
+// numbers are the estimate, low and high that are there.
+func (c claim) numbers() []float64 {
+	var xs []float64
+	for _, p := range []*float64{c.v.Estimate, c.v.Low, c.v.High} {
+		if p != nil {
+			xs = append(xs, *p)
+		}
+	}
+	return xs
+}
+
+// scale is the scale and the decimals that all of the claim's numbers share.
+func (c claim) scale() (Scale, int) {
+	xs := c.numbers()
+	if c.bracket() {
+		// The ends of a bracket are levels and keep their own digits: "32", not "32.000".
+		s, decimals := c.levelScale(), 0
+		for _, x := range xs {
+			decimals = max(decimals, significant(x*s.Factor, 3))
+		}
+		return s, decimals
+	}
+	s := Scale{Factor: 1}
+	if !c.multiple() {
+		s = ScaleOf(c.unit(), isShare(c.h.Measure), xs...)
+	}
+	if c.v.Low != nil && c.v.High != nil {
+		return s, Decimals(*c.v.Low*s.Factor, *c.v.High*s.Factor, c.bounds(s)...)
+	}
+	if len(xs) > 0 {
+		return s, significant(xs[0]*s.Factor, 4)
+	}
+	return s, 0
+}
+
+func (c claim) levelScale() Scale {
+	if c.v.Unit == "" {
+		return Scale{Factor: 1}
+	}
+	return ScaleOf(c.unit(), false, c.numbers()...)
+}
+
+// bounds are the numbers that the claim's interval is held against, in the scale.
+func (c claim) bounds(s Scale) []float64 {
+	e := c.h.Expect
+	if e.IsZero() {
+		return nil
+	}
+	u := c.unit()
+	unit := u.Scale
+	if unit == 0 {
+		unit = 1
+	}
+	bounds := []float64{e.Bound.In(u) / unit * s.Factor}
+	if e.IsRange {
+		bounds = append(bounds, e.High.In(u)/unit*s.Factor)
+	}
+	return bounds
+}
+
+// estimate is the estimate with its unit, "1.23 times" or "12.3 ms"; empty where nothing can be
+// said.
+func (c claim) estimate() string {
+	if c.v.Estimate == nil {
+		return ""
+	}
+	s, decimals := c.scale()
+	if c.multiple() {
+		return s.Format(*c.v.Estimate, decimals) + " times"
+	}
+	return s.Phrase(*c.v.Estimate, decimals)
+}
+
+// interval is the interval without its unit, "1.19 to 1.27"; empty where there is none.
+func (c claim) interval() string {
+	s, decimals := c.scale()
+	low, high := c.v.Low, c.v.High
+	switch {
+	case low == nil && high == nil:
+		return ""
+	case c.bracket() && low == nil:
+		return "at most " + s.Format(*high, decimals)
+	case c.bracket() && high == nil:
+		return "above " + s.Format(*low, decimals)
+	case c.bracket():
+		return "above " + s.Format(*low, decimals) + ", at most " + s.Format(*high, decimals)
+	case low == nil:
+		return "open to " + s.Format(*high, decimals)
+	case high == nil:
+		return s.Format(*low, decimals) + " to open"
+	}
+	return s.Format(*low, decimals) + " to " + s.Format(*high, decimals)
+}
+
+// figure is estimate and interval as they stand beside the claim.
+func (c claim) figure() string {
+	estimate, interval := c.estimate(), c.interval()
+	switch {
+	case estimate == "":
+		return interval
+	case interval == "":
+		return estimate
+	}
+	return estimate + " (" + interval + ")"
+}
+
+// over names the interval in a sentence: "95% interval, 1.19 to 1.27 over 12 blocks,".
+func (c claim) over() string {
+	text := Confidence(c.v.Confidence) + " interval, " + c.interval()
+	if c.v.Blocks > 0 {
+		text += " over " + count(c.v.Blocks, "block")
+	}
+	return text + ","
+}
+
+// subject says what was found: a clause without a full stop.
+func (c claim) subject() string {
+	m, estimate := c.h.Measure.String(), c.estimate()
+	if estimate == "" {
+		estimate = "not known"
+	}
+	switch c.h.Kind {
+	case assay.Ratio, assay.Same:
+		return m + " with " + c.side(c.h.Of) + " is " + estimate + " that with " + c.side(c.h.To) + c.at()
+	case assay.Difference:
+		return m + " with " + c.side(c.h.Of) + " is " + c.moreOrLess() + " than with " + c.side(c.h.To) + c.at()
+	case assay.Absolute:
+		return m + c.at() + " is " + estimate
+	case assay.Knee:
+		return "the knee of " + m + " along " + c.h.Along + c.at() + " lies " + c.interval()
+	case assay.Highest:
+		return "the highest " + c.h.Along + c.at() + " that meets " + c.meets() + " is " + estimate
+	case assay.Trend:
+		return "the trend of " + m + " along " + c.h.Along + c.at() + " is " + estimate
+	case assay.Line:
+		return "the slope of " + m + " along " + c.h.Along + c.at() + " is " + estimate
+	case assay.LadderKind:
+		return "on the ladder " + c.h.Ladder + " the step of " + m + " to " + c.side(c.h.Largest) + " is " + estimate
+	case assay.Identical:
+		return m + " was compared between trials"
+	}
+	return "the estimate is " + estimate
+}
+
+func (c claim) side(cell assay.Cell) string { return c.f.cellText(cell) }
+
+func (c claim) at() string {
+	if len(c.h.At) == 0 {
+		return ""
+	}
+	return " at " + c.f.cellText(c.h.At)
+}
+
+func (c claim) moreOrLess() string {
+	if c.v.Estimate == nil {
+		return "an unknown amount more"
+	}
+	s, decimals := c.scale()
+	if *c.v.Estimate < 0 {
+		return s.Phrase(-*c.v.Estimate, decimals) + " less"
+	}
+	return s.Phrase(*c.v.Estimate, decimals) + " more"
+}
+
+func (c claim) meets() string {
+	texts := make([]string, len(c.h.Meets))
+	for i, m := range c.h.Meets {
+		texts[i] = m.String()
+	}
+	return list(texts)
+}
+
+// wanted says in words which values the claim allows.
+func (c claim) wanted() string {
+	switch c.h.Kind {
+	case assay.Same:
+		return "within " + Confidence(c.h.Margin) + " of equal"
+	case assay.Trend:
+		return c.h.Direction
+	case assay.Identical:
+		return "the same"
+	case assay.LadderKind:
+		return "the largest step"
+	case assay.Line:
+		if !c.h.Slope.IsZero() {
+			return words(c.h.Slope)
+		}
+		return words(c.h.Intercept)
+	}
+	if c.h.Expect.IsZero() {
+		return "what was claimed"
+	}
+	return words(c.h.Expect)
+}
+
+// words is an expectation as it stands in a sentence: "above 1.05", "between 2.3GiB and 2.7GiB".
+func words(e assay.Expectation) string {
+	if e.IsRange {
+		return "between " + e.Bound.String() + " and " + e.High.String()
+	}
+	names := map[assay.Op]string{
+		assay.Less: "below", assay.LessEq: "at most", assay.Greater: "above",
+		assay.GreaterEq: "at least", assay.Equal: "exactly", assay.NotEqual: "other than",
+	}
+	return names[e.Op] + " " + e.Bound.String()
+}
+
+// isShare reports whether the built-in measure is stored as a ratio from 0 to 1.
+func isShare(r assay.MeasureRef) bool {
+	return strings.HasSuffix(assay.MeasureKey(assay.MeasureRef{Name: r.Name}), "_ratio")
+}
+
+// count is a number with its noun: "1 block", "12 blocks".
+func count(n int, noun string) string {
+	text := group(float64(n), 0) + " " + noun
+	if n != 1 {
+		text += "s"
+	}
+	return text
+}
+
+// list joins texts as a sentence does: "a", "a and b", "a, b and c".
+func list(texts []string) string {
+	if len(texts) < 2 {
+		return strings.Join(texts, "")
+	}
+	last := len(texts) - 1
+	return strings.Join(texts[:last], ", ") + " and " + texts[last]
+}
+
+// capital is the sentence with its first letter upright, unless its first word is a name of the
+// user's such as p99(response_time).
+func sentence(text string) string {
+	if text == "" {
+		return ""
+	}
+	if !strings.HasSuffix(text, ".") && !strings.HasSuffix(text, "?") && !strings.HasSuffix(text, "!") {
+		text += "."
+	}
+	return text
+}

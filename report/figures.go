@@ -1,0 +1,145 @@
+package report
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/assaybench/assay"
+)
+
+// A columnScale is the scale and the decimals that all cells of one measure share in a table.
+type columnScale struct {
+	Scale
+	decimals int
+}
+
+// scale chooses the measure's unit by its largest median, and decimals that the middle one of its
+// intervals supports.
+func (m *Measure) scale() columnScale {
+	var xs []float64
+	for _, c := range m.Cells {
+		xs = append(xs, c.Median)
+	}
+	if len(xs) == 0 {
+		xs = m.Values
+	}
+	s := ScaleOf(m.Unit, m.Share, xs...)
+	var decimals []int
+	for _, c := range m.Cells {
+		switch {
+		case finite(c.Low) && finite(c.High) && c.Low < c.High:
+			decimals = append(decimals, Decimals(c.Low*s.Factor, c.High*s.Factor))
+		case finite(c.Median):
+			decimals = append(decimals, significant(c.Median*s.Factor, 4))
+		}
+	}
+	if len(decimals) == 0 {
+		return columnScale{s, 0}
+	}
+	slices.Sort(decimals)
+	return columnScale{s, decimals[len(decimals)/2]}
+}
+
+func (s columnScale) median(c Cell) string {
+	if c.Counted == 0 {
+		return "-"
+	}
+	return s.Format(c.Median, s.decimals)
+}
+
+func (s columnScale) interval(c Cell) string {
+	low, high := s.Format(c.Low, s.decimals), s.Format(c.High, s.decimals)
+	if low == "-" && high == "-" {
+		return "-"
+	}
+	return low + " to " + high
+}
+
+// confidence is that of the measure's intervals.
+func (m *Measure) confidence() float64 {
+	for _, c := range m.Cells {
+		if c.Confidence > 0 {
+			return c.Confidence
+		}
+	}
+	return 0.95
+}
+
+func (m *Measure) direction() string {
+	switch m.Better {
+	case assay.More:
+		return " (more is better)"
+	case assay.Lower:
+		return " (less is better)"
+	}
+	return ""
+}
+
+func (f *Findings) factorNames() []string {
+	var names []string
+	for _, factor := range f.factors() {
+		names = append(names, factor.Name)
+	}
+	if len(names) == 0 {
+		names = []string{"cell"}
+	}
+	return names
+}
+
+// levels are the cell's levels in the order of factorNames.
+func (f *Findings) levels(c assay.Cell) []string {
+	factors := f.factors()
+	if len(factors) == 0 {
+		return []string{f.cellText(c)}
+	}
+	texts := make([]string, len(factors))
+	for i, factor := range factors {
+		texts[i] = c[factor.Name]
+	}
+	return texts
+}
+
+// fingerprintLine is a session's fingerprint in one line, in the alphabet's order of its keys.
+func fingerprintLine(s assay.Session) string {
+	parts := []string{s.ID}
+	for _, key := range sortedKeys(s.Fingerprint) {
+		if v := s.Fingerprint[key]; v != "" {
+			parts = append(parts, key+" "+v)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for key := range m {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// stamp is a time as it stands in a report: UTC, to the second.
+func stamp(t time.Time) string {
+	if t.IsZero() {
+		return "at an unknown time"
+	}
+	return t.UTC().Format("2006-01-02 15:04:05") + " UTC"
+}
+
+// short is the first twelve digits of a digest.
+func short(digest string) string { return digest[:min(12, len(digest))] }
+
+func (f *Findings) registeredLine() string {
+	r := f.Registration
+	text := stamp(r.Time) + ", digest " + short(r.Digest)
+	if r.Commit != "" {
+		text += ", commit " + short(r.Commit)
+		if r.Dirty {
+			text += " with uncommitted changes"
+		}
+	}
+	return text + ", seed " + strconv.FormatUint(r.Seed, 10)
+}
