@@ -1,0 +1,31 @@
+# make test    all tests
+# make check   what a change must pass: format, vet, staticcheck, tests
+# make race    the tests under the race detector
+# make fuzz    a minute of fuzzing for each parser
+# make bench   benchmarks beside peers, into BENCHMARKS.md
+
+GO ?= go
+
+.PHONY: build test check lint race fuzz bench
+
+build:
+	$(GO) build -o bin/assay ./cmd/assay
+
+test:
+	$(GO) test ./...
+
+lint:
+	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "not formatted; try: gofmt -w ."; exit 1; }
+	$(GO) vet ./...
+	$(GO) tool staticcheck ./...
+
+check: lint test
+
+race:
+	$(GO) test -race ./...
+
+fuzz:
+	./scripts/fuzz 60s
+
+bench: build
+	./scripts/bench
