@@ -15,6 +15,9 @@ type Plan struct {
 	// Order holds, for each block, indexes into Cells in order of execution. Blocks that are
 	// repeated beyond Blocks follow [Order] with the same seed.
 	Order [][]int `json:"order"`
+	// SkipAbove holds, for each factor that a kill rule skips along, its levels in the axis's order:
+	// after a kill, the cells that differ only in a higher level are not executed any more.
+	SkipAbove map[string][]string `json:"skip_above,omitempty"`
 }
 
 // A PlannedCell is a cell with the values that its substitutions take.
@@ -29,6 +32,9 @@ func NewPlan(e *Experiment, seed uint64) Plan {
 	p := Plan{Blocks: e.Blocks, Looks: e.Looks, Retries: e.Retries, Warmup: e.Warmup}
 	for _, s := range e.Settings {
 		p.Cells = append(p.Cells, PlannedCell{Cell: s.Cell, Values: s.Values})
+		for _, k := range s.Workload.Kills {
+			p.skipAlong(e.Factors, k.SkipAbove)
+		}
 	}
 	for _, a := range e.Absent {
 		p.Absent = append(p.Absent, PlannedCell{Cell: a.Cell, Why: a.Why})
@@ -37,6 +43,18 @@ func NewPlan(e *Experiment, seed uint64) Plan {
 		p.Order = append(p.Order, Order(seed, len(p.Cells), b))
 	}
 	return p
+}
+
+func (p *Plan) skipAlong(factors []Factor, name string) {
+	for _, f := range factors {
+		if f.Name != name || name == "" {
+			continue
+		}
+		if p.SkipAbove == nil {
+			p.SkipAbove = map[string][]string{}
+		}
+		p.SkipAbove[name] = f.Order()
+	}
 }
 
 // Order is the order in which k cells are executed in a block, counted from 1; block 0 and below
