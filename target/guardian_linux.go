@@ -1,0 +1,214 @@
+package target
+
+import (
+	"encoding/gob"
+	"errors"
+	"os"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	// guardianVar is the whole environment of a guardian.
+	guardianVar = "ASSAY_GUARDIAN"
+	guardianEnv = guardianVar + "=1"
+	// guardianName is what a guardian is called in the process table: not by the program's name, so
+	// that whoever kills all processes of that name leaves somebody to clean up.
+	guardianName = "trial-guard"
+	// guardianSocket is the descriptor of a guardian's socket to the program.
+	guardianSocket = 3
+)
+
+// Keep is called by main before anything else: it turns a process that was started as a guardian
+// into one. Then, when its tree has ended, inner is false and code is what to exit with; in any
+// other process inner is true at once.
+func Keep() (code int, inner bool) {
+	if os.Getenv(guardianVar) == "" {
+		return 0, true
+	}
+	if err := guard(); err != nil {
+		return 1, false
+	}
+	return 0, false
+}
+
+// A guardian is the parent of a command and, as a subreaper, of all that the command leaves behind.
+type guardian struct {
+	socket *os.File
+	saying sync.Mutex
+	enc    *gob.Encoder
+	order  order
+	// mainPID is the command's id until it is reaped, then 0.
+	mainPID atomic.Int64
+	// started is closed when the program has been told that the command executes.
+	started chan struct{}
+	// ends takes the moments by which the tree is to have ended; empty is closed when it has.
+	ends  chan time.Time
+	empty chan struct{}
+	// ended counts the processes that had to be ended after the command itself; ender is closed
+	// when nobody counts any more.
+	ended int
+	ender chan struct{}
+}
+
+// guard is the life of a guardian.
+func guard() error {
+	debug.SetGCPercent(-1) // it allocates next to nothing, and must be quiet while the command executes
+	unix.CloseOnExec(guardianSocket)
+	rename()
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return err
+	}
+	g := &guardian{
+		socket:  os.NewFile(guardianSocket, "guardian"),
+		started: make(chan struct{}),
+		ends:    make(chan time.Time), empty: make(chan struct{}), ender: make(chan struct{}),
+	}
+	g.enc = gob.NewEncoder(g.socket)
+	dec := gob.NewDecoder(g.socket)
+	g.say(report{Stage: stageReady})
+	if err := dec.Decode(&g.order); err != nil {
+		return err
+	}
+	setMark(g.order.Mark)
+	go g.end()
+	pid, start, refused := g.spawn()
+	if refused.Stage == stageRefused {
+		g.say(refused)
+		return nil
+	}
+	go g.listen(dec, pid)
+	g.reap(pid, start)
+	return nil
+}
+
+// say sends a report. Where the program is gone, listen sees it too.
+func (g *guardian) say(r report) {
+	g.saying.Lock()
+	defer g.saying.Unlock()
+	_ = g.enc.Encode(r)
+}
+
+// listen does what the program says. When the program is gone, everything ends at once.
+func (g *guardian) listen(dec *gob.Decoder, pid int) {
+	g.say(report{Stage: stageStarted, PID: pid})
+	close(g.started)
+	quieten()
+	for {
+		var c command
+		if err := dec.Decode(&c); err != nil {
+			g.endBy(time.Time{})
+			return
+		}
+		if c.Signal == 0 {
+			g.endBy(time.Now().Add(c.Grace))
+			continue
+		}
+		g.signal(unix.Signal(c.Signal), c.Whole)
+	}
+}
+
+// endBy asks for the end of the tree: politely until the moment, then by SIGKILL.
+func (g *guardian) endBy(moment time.Time) {
+	select {
+	case g.ends <- moment:
+	case <-g.empty:
+	}
+}
+
+// signal sends s to the command, or to the whole tree.
+func (g *guardian) signal(s unix.Signal, whole bool) {
+	command := int(g.mainPID.Load())
+	for _, p := range below(processes(), os.Getpid()) {
+		if whole || p.pid == command {
+			p.send(s)
+		}
+	}
+}
+
+// reap waits for every child, the command's orphans among them, until there is none.
+func (g *guardian) reap(pid int, start start) {
+	for {
+		var status unix.WaitStatus
+		var usage unix.Rusage
+		reaped, err := unix.Wait4(-1, &status, 0, &usage)
+		switch {
+		case errors.Is(err, syscall.EINTR):
+		case err != nil: // ECHILD: nothing that descends from the command is left
+			close(g.empty)
+			<-g.ender
+			g.say(report{Stage: stageEmpty, Leftover: g.ended})
+			return
+		case reaped == pid:
+			done := start.account(status, &usage)
+			g.mainPID.Store(0)
+			<-g.started
+			g.say(report{Stage: stageDone, PID: pid, Account: done})
+			if g.order.EndAfter && !childless() {
+				go g.endBy(time.Now().Add(g.order.Grace))
+			}
+		}
+	}
+}
+
+// childless reports whether this process has no child, dead or alive.
+func childless() bool {
+	err := unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil)
+	return errors.Is(err, unix.ECHILD)
+}
+
+const (
+	// Between two looks at a tree that was asked to end, and at one that is being killed.
+	politePause = 5 * time.Millisecond
+	killPause   = time.Millisecond
+)
+
+// end waits until the end of the tree is asked for and brings it about.
+func (g *guardian) end() {
+	defer close(g.ender)
+	var until time.Time
+	select {
+	case until = <-g.ends:
+	case <-g.empty:
+		return
+	}
+	seen, asked := map[process]bool{}, map[process]bool{}
+	for {
+		polite := time.Now().Before(until)
+		for _, p := range below(processes(), os.Getpid()) {
+			if !p.alive() {
+				continue
+			}
+			id := process{pid: p.pid, born: p.born}
+			if !seen[id] && g.mainPID.Load() == 0 {
+				g.ended++ // the command itself was done before anybody turned to this process
+			}
+			seen[id] = true
+			switch {
+			case !polite:
+				p.send(unix.SIGKILL)
+			case !asked[id]:
+				asked[id] = true
+				p.send(unix.SIGTERM, unix.SIGCONT) // a stopped process cannot end
+			}
+		}
+		pause := killPause
+		if polite {
+			pause = min(politePause, time.Until(until))
+		}
+		select {
+		case <-g.empty:
+			return
+		case sooner := <-g.ends:
+			if sooner.Before(until) {
+				until = sooner
+			}
+		case <-time.After(pause):
+		}
+	}
+}
