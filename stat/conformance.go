@@ -68,7 +68,7 @@ func andersonDarlingCorrection(n int, x float64) float64 {
 	if x < corner {
 		t := x / corner
 		t = math.Sqrt(t) * (1 - t) * (49*t - 102)
-		return t * (.0037/m + .00078) / m / m * m
+		return t * ((.0037/m+.00078)/m + .00006) / m
 	}
 	t := (x - corner) / (.8 - corner)
 	t = polynomial(t, -.00022633, 6.54034, -14.6538, 14.458, -8.259, 1.91864)

@@ -11,9 +11,9 @@ type Split struct {
 	Low, High []int // indices into the values, in their order; each holds at least one
 	// Cut lies halfway in the gap; Gap is from the largest of Low to the smallest of High.
 	Cut, Gap float64
-	// Weight is the gap times √(size of Low x size of High), over the middle mean of all gaps so
-	// weighted: how far the gap stands out. 2.25 is notable by the source's rule of thumb; [TestSplit]
-	// gives it a p value.
+	// Weight is √(gap x size of Low x size of High), over the middle mean of all gaps so weighted: how
+	// far the gap stands out. 2.25 is notable by the source's rule of thumb; [TestSplit] gives it a p
+	// value.
 	Weight float64
 }
 
