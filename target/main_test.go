@@ -1,6 +1,7 @@
 package target
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -28,6 +29,8 @@ func workload(name string, args []string) {
 	switch name {
 	case "stubborn":
 		stubborn(args[0], args[1])
+	case "program":
+		program(args[0], args[1])
 	case "allocate":
 		block := make([]byte, 64<<20)
 		for i := 0; i < len(block); i += 4096 {
@@ -71,6 +74,19 @@ func stubborn(marker, role string) {
 		fmt.Println("up", role)
 	}
 	time.Sleep(time.Minute) // an upper bound, should a test lose it
+}
+
+// program is one that executes a stubborn tree as a trial.
+func program(marker, path string) {
+	out, err := os.Create(path)
+	if err != nil {
+		panic(err)
+	}
+	_, err = Execute(context.Background(), Invocation{
+		Args: []string{os.Args[0], "workload", "stubborn", marker, "stay"}, Stdout: out,
+		Env: append(os.Environ(), Mark+"="+marker),
+	})
+	fmt.Println("program:", err)
 }
 
 // left are the living processes with the marker among their arguments, this one excluded.
