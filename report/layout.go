@@ -133,6 +133,15 @@ func plain(text string) string {
 	}, text)
 }
 
+// visible is plain for text of several lines.
+func visible(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = plain(line)
+	}
+	return strings.Join(lines, "\n")
+}
+
 func length(text string) int { return utf8.RuneCountInString(text) }
 
 // table writes rows with their columns aligned: the first left, those named in right to the right.
