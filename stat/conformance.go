@@ -11,14 +11,14 @@ type Conformance struct {
 	Distance float64
 }
 
-// TestExponential compares gaps with the exponential distribution of the known rate (in the inverse of
+// ExponentialTest compares gaps with the exponential distribution of the known rate (in the inverse of
 // their unit), by the Anderson-Darling test with nothing estimated ("case 0"): right for the gaps of
 // a Poisson schedule, whose rate was asked for, and for no gaps whose mean was used as the rate. All
 // is NaN without gaps or a positive rate; a negative gap makes the p value 0.
 //
 // Source: Anderson and Darling, "A test of goodness of fit", JASA 49 (1954); p value by Marsaglia and
 // Marsaglia, "Evaluating the Anderson-Darling distribution", J. Stat. Software 9(2), 2004.
-func TestExponential(gaps []float64, rate float64) Conformance {
+func ExponentialTest(gaps []float64, rate float64) Conformance {
 	n := len(gaps)
 	if n == 0 || hasNaN(gaps) || !(rate > 0) || math.IsInf(rate, 1) {
 		return Conformance{math.NaN(), math.NaN(), math.NaN()}

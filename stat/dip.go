@@ -21,11 +21,11 @@ func Dip(xs []float64) float64 {
 	return dipOfSorted(sorted(xs))
 }
 
-// TestDip is the dip of xs and its p value against the uniform distribution, for which dips are
+// DipTest is the dip of xs and its p value against the uniform distribution, for which dips are
 // largest among distributions with one mode (Hartigan 1985, section 3), from so many seeded draws:
 // (1 + draws at least as large) / (1 + draws), never 0. 2,000 draws give a p value of .05 to within
 // .01. p is NaN for fewer than four values, which always look unimodal, and where Dip is.
-func TestDip(xs []float64, draws int, seed uint64) (dip, p float64) {
+func DipTest(xs []float64, draws int, seed uint64) (dip, p float64) {
 	dip = Dip(xs)
 	if math.IsNaN(dip) || len(xs) < 4 || draws < 1 {
 		return dip, math.NaN()

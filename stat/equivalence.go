@@ -13,13 +13,13 @@ type Equivalence struct {
 	Decision  Decision
 }
 
-// TestEquivalence decides whether the median of xs lies strictly between low and high, by two
+// EquivalenceTest decides whether the median of xs lies strictly between low and high, by two
 // one-sided exact sign tests at 1 - confidence each. Both must reject, so none needs a correction,
 // and the interval that shows equivalence is that of level 1 - 2(1 - confidence) (Schuirmann, "A
 // comparison of the two one-sided tests procedure and the power approach", J. Pharmacokin.
 // Biopharm. 15, 1987). The contrary is shown where the [SignInterval] at the full confidence lies
 // wholly outside. A value on a margin counts against the claim.
-func TestEquivalence(xs []float64, low, high, confidence float64) Equivalence {
+func EquivalenceTest(xs []float64, low, high, confidence float64) Equivalence {
 	e := Equivalence{P: math.NaN(), Low: math.Inf(-1), High: math.Inf(1)}
 	if hasNaN(xs) || len(xs) == 0 || !(low < high) {
 		return e

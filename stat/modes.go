@@ -12,7 +12,7 @@ type Split struct {
 	// Cut lies halfway in the gap; Gap is from the largest of Low to the smallest of High.
 	Cut, Gap float64
 	// Weight is √(gap x size of Low x size of High), over the middle mean of all gaps so weighted: how
-	// far the gap stands out. 2.25 is notable by the source's rule of thumb; [TestSplit] gives it a p
+	// far the gap stands out. 2.25 is notable by the source's rule of thumb; [SplitTest] gives it a p
 	// value.
 	Weight float64
 }
@@ -57,12 +57,12 @@ func heaviestGap(ys []float64) (at int, weight float64) {
 	return at, weight / mean(weights[quarter:len(weights)-quarter])
 }
 
-// TestSplit is the most notable split of xs and its p value: the largest, over four shapes with one
+// SplitTest is the most notable split of xs and its p value: the largest, over four shapes with one
 // mode (uniform, normal, exponential, log-normal with sigma 1), of the share of seeded draws of that
 // shape whose heaviest gap stands out at least as much. Skew alone is thus not taken for two modes,
-// unless it exceeds these. It is made for the 6 to 30 trials of a cell, where [TestDip] has no power;
+// unless it exceeds these. It is made for the 6 to 30 trials of a cell, where [DipTest] has no power;
 // it is blind to modes that overlap. p is NaN where [LargestGap] is not ok.
-func TestSplit(xs []float64, draws int, seed uint64) (s Split, p float64) {
+func SplitTest(xs []float64, draws int, seed uint64) (s Split, p float64) {
 	s, ok := LargestGap(xs)
 	if !ok || draws < 1 {
 		return s, math.NaN()

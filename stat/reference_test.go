@@ -100,8 +100,8 @@ func TestReferenceOrder(t *testing.T) {
 		Low, High float64
 		P         float64
 	}) {
-		e := TestEquivalence(c.Xs, c.Low, c.High, .95)
-		near(t, "TestEquivalence", e.P, c.P, 1e-12)
+		e := EquivalenceTest(c.Xs, c.Low, c.High, .95)
+		near(t, "EquivalenceTest", e.P, c.P, 1e-12)
 		if (e.Decision == Confirmed) != (c.P <= 1-.95) {
 			t.Errorf("equivalence of %d values is %v at p %v", len(c.Xs), e.Decision, c.P)
 		}
@@ -110,7 +110,7 @@ func TestReferenceOrder(t *testing.T) {
 		Blocks   [][]float64
 		Up, Down float64
 	}) {
-		got := TestTrend(c.Blocks)
+		got := TrendTest(c.Blocks)
 		near(t, "PUp", got.PUp, c.Up, 1e-12)
 		near(t, "PDown", got.PDown, c.Down, 1e-12)
 	})
@@ -119,7 +119,7 @@ func TestReferenceOrder(t *testing.T) {
 		Side   string
 		Tau, P float64
 	}) {
-		got := TestTrend([][]float64{c.Ys})
+		got := TrendTest([][]float64{c.Ys})
 		near(t, "Tau", got.Tau, c.Tau, 1e-12)
 		near(t, c.Side, map[string]float64{"greater": got.PUp, "less": got.PDown}[c.Side], c.P, 1e-10)
 	})
@@ -188,7 +188,7 @@ func TestReferenceShape(t *testing.T) {
 		Xs     []float64
 		Dip, P float64
 	}) {
-		dip, p := TestDip(c.Xs, 1000, 1)
+		dip, p := DipTest(c.Xs, 1000, 1)
 		near(t, "Dip", dip, c.Dip, 1e-12)
 		// R interpolates a table, ours has its own draws; the least dip of all is no evidence, p 1.
 		if least := dip*2*float64(len(c.Xs)) < 1+1e-9; math.Abs(p-c.P) > 0.05 && !(least && p == 1) {
@@ -200,7 +200,7 @@ func TestReferenceShape(t *testing.T) {
 		Rate           float64
 		A, P, Distance float64
 	}) {
-		got := TestExponential(c.Xs, c.Rate)
+		got := ExponentialTest(c.Xs, c.Rate)
 		near(t, "ASquare", got.ASquare, c.A, 1e-9)
 		near(t, "Distance", got.Distance, c.Distance, 1e-12)
 		if math.Abs(got.P-c.P) > 1e-6 {

@@ -11,7 +11,7 @@ type Trend struct {
 	PUp, PDown float64
 }
 
-// TestTrend tests for a monotone trend along the levels of every block: blocks[b][l] is block b at
+// TrendTest tests for a monotone trend along the levels of every block: blocks[b][l] is block b at
 // level l, levels in order of the axis. S is Kendall's, counted within blocks and added up, so that
 // what differs between blocks (drift, sessions) cancels. Its distribution under "the order of a
 // block's values is chance" is exact: the product of those of the blocks (Kendall, "Rank
@@ -21,7 +21,7 @@ type Trend struct {
 // It supports a verdict and does not make one: it assumes that chance moves all levels alike, and
 // says nothing of size. The verdict is the [SignInterval] on the blocks' slopes ([FitLine]), which
 // needs neither.
-func TestTrend(blocks [][]float64) Trend {
+func TrendTest(blocks [][]float64) Trend {
 	null := []float64{1} // null[i] is P(S = i - reach)
 	reach, s, pairs := 0, 0, 0
 	for _, block := range blocks {
