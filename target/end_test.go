@@ -162,7 +162,9 @@ func killed(t *testing.T, who string) (stood bool) {
 	if who == "both" {
 		SweepLeftovers(m)
 	} else {
-		await(t, "the end of the tree", func() bool { return len(left(m)) == 0 })
+		// Twice, because a look takes time, in which a process can be born behind it.
+		gone := func() bool { return len(left(m)) == 0 }
+		await(t, "the end of the tree", func() bool { return gone() && gone() && gone() })
 	}
 	if found := left(m); len(found) > 0 {
 		t.Errorf("killed %s; left: %s\n%s", who, strings.Join(found, "; "), says.String())

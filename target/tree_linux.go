@@ -52,9 +52,10 @@ func plant(o order, f files) (*tree, error) {
 		return nil, fmt.Errorf("start the guardian of %s: %w", o.Path, err)
 	}
 	if err := t.begin(o); err != nil {
-		t.socket.Close()
-		_ = t.guardian.Process.Kill() // it has nothing below it
+		t.socket.Close() // at which a guardian that stands ends
+		_ = t.guardian.Process.Kill()
 		_ = t.guardian.Wait()
+		endOrphans() // it may have died between the fork and its report
 		return nil, err
 	}
 	go t.hear()
@@ -99,7 +100,7 @@ func (t *tree) begin(o order) error {
 	}
 	var r report
 	if err := t.dec.Decode(&r); err != nil || r.Stage != stageReady {
-		return fmt.Errorf("start %s: %w", o.Path, ErrGuardian)
+		return fmt.Errorf("start %s: %w", o.Path, t.noGuardian(err))
 	}
 	if err := t.enc.Encode(o); err != nil {
 		return fmt.Errorf("start %s: %w", o.Path, err)
@@ -113,6 +114,18 @@ func (t *tree) begin(o order) error {
 	}
 	t.pid = r.PID
 	return t.socket.SetReadDeadline(time.Time{})
+}
+
+// noGuardian says why the process that was to be a guardian did not say that it is one.
+func (t *tree) noGuardian(err error) error {
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return fmt.Errorf("%w: or it took longer than %s", ErrGuardian, readyFor)
+	}
+	_ = t.guardian.Wait() // it closed its socket, so it has ended
+	if status, ok := t.guardian.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return fmt.Errorf("its guardian is gone: %s", t.guardian.ProcessState)
+	}
+	return ErrGuardian
 }
 
 // hear passes on what the guardian says, until its end.
