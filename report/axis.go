@@ -73,6 +73,9 @@ func (a axis) ticks(n int) []float64 {
 	if step <= 0 || !finite(step) {
 		return nil
 	}
+	if (a.high-a.low)/step < 2.5 {
+		step = niceStep(step / 2.5)
+	}
 	var ts []float64
 	for k := math.Ceil(a.low/step - 1e-9); k*step <= a.high+step*1e-9 && len(ts) < 4*n; k++ {
 		ts = append(ts, k*step)

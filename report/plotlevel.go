@@ -50,9 +50,9 @@ func (p *plotter) levelPlots(g grouping) []plot {
 	var plots []plot
 	for _, facet := range g.facets {
 		c := &canvas{width: width, height: height}
-		y := valueAxis(shown, height-62, 20)
+		y := valueAxis(shown, height-60, 20)
 		p.frame(c, y, p.m.Name)
-		x := newLevelAxis(g.along, gutter, width-8-p.labelRoom(g))
+		x := newLevelAxis(g.along, p.gutter(y), width-8-p.labelRoom(g))
 		p.levelTicks(c, x, g.along)
 		p.series(c, g, x, y, rows[facet.Key()])
 		title := p.f.facetTitle(facet)
@@ -70,7 +70,16 @@ func (p *plotter) levelPlots(g grouping) []plot {
 }
 
 // gutter is the room for the labels of the value axis, which stand inside the plot.
-const gutter = 66
+func (p *plotter) gutter(y axis) float64 {
+	longest := length("log scale")
+	for i, text := range tickTexts(y.ticks(5), p.s.Scale) {
+		longest = max(longest, length(text))
+		if i == len(y.ticks(5))-1 {
+			longest = max(longest, length(text+p.s.Suffix()))
+		}
+	}
+	return min(10+6.6*float64(longest), 130)
+}
 
 // frame draws the value axis: grid lines with their numbers above them, the unit at the topmost.
 func (p *plotter) frame(c *canvas, y axis, name string) {
@@ -95,7 +104,7 @@ func (p *plotter) frame(c *canvas, y axis, name string) {
 
 // levelTicks names the levels under the plot and, below them, the factor.
 func (p *plotter) levelTicks(c *canvas, x levelAxis, along assay.Factor) {
-	y := c.height - 58
+	y := c.height - 60
 	free := math.Inf(-1)
 	for _, level := range x.order {
 		at := x.x[level]

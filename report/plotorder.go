@@ -16,18 +16,18 @@ const orderColumns = 360
 // orderPlot draws the trials in the order in which they were executed: the measure above, and
 // below each trial relative to the median of its cell, where drifts and steps of the machine show.
 func (p *plotter) orderPlot(g grouping) plot {
-	c := &canvas{width: 720, height: 400}
+	c := &canvas{width: 720, height: 440}
 	trials := p.order()
 	if len(trials) == 0 {
 		return plot{}
 	}
-	x := axis{low: 0, high: float64(len(trials)), from: gutter, to: c.width - 8}
-	p.shade(c, x, trials)
 	values := p.m.Values
-	y := valueAxis(p.finite(trials, values), 200, 20)
+	y := valueAxis(p.finite(trials, values), 206, 20)
+	x := axis{low: 0, high: float64(len(trials)), from: p.gutter(y), to: c.width - 8}
+	p.shade(c, x, trials)
 	p.frame(c, y, p.m.Name)
 	relative := p.relative()
-	r := axis{from: 356, to: 232}
+	r := axis{from: 396, to: 240}
 	r.low, r.high = around(p.finite(trials, relative))
 	p.relativeFrame(c, r)
 	if p.binned {
@@ -101,7 +101,7 @@ func (p *plotter) shade(c *canvas, x axis, trials []int) {
 		}
 		block := p.f.Trials[trials[start]].Block
 		if w := x.at(float64(k)) - x.at(float64(start)); block%2 == 1 && w > 1.5 {
-			c.rect("block", x.at(float64(start)), 12, w, 346, "block "+strconv.Itoa(block))
+			c.rect("block", x.at(float64(start)), 12, w, 386, "block "+strconv.Itoa(block))
 		}
 		start = k
 	}
@@ -117,11 +117,9 @@ func (p *plotter) relativeFrame(c *canvas, r axis) {
 		}
 		c.line(class, 0, r.at(t), c.width, r.at(t))
 		text := texts[i] + "%"
-		if i == len(ticks)-1 {
-			text += " of the cell's median"
-		}
 		c.text("tick", "start", 0, r.at(t)-3, 0, text)
 	}
+	c.text("tick", "end", c.width, r.to-8, 0, "of the cell's median")
 }
 
 func (p *plotter) relativeDot(c *canvas, class string, x float64, r axis, i int, v float64) {
