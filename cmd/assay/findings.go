@@ -1,0 +1,69 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/assaybench/assay"
+	"github.com/assaybench/assay/grade"
+	"github.com/assaybench/assay/report"
+	"github.com/assaybench/assay/store"
+)
+
+// folderFindings reads a results folder and grades it.
+func folderFindings(dir string) (report.Findings, error) {
+	recs, err := store.Read(dir)
+	if err != nil {
+		return report.Findings{}, err
+	}
+	e, err := folderExperiment(dir, &recs)
+	if err != nil {
+		return report.Findings{}, err
+	}
+	return findings(dir, e, &recs), nil
+}
+
+// findings grades what a results folder holds.
+func findings(dir string, e *assay.Experiment, recs *store.Contents) report.Findings {
+	f := report.Findings{Experiment: e, Registration: &recs.Registration, Host: recs.Host, Trials: recs.Trials}
+	j := grade.Judge(gradeFolder(dir, e, recs))
+	f.Verdicts = j.Verdicts
+	for _, m := range j.Measures {
+		f.Measures = append(f.Measures, reportMeasure(m))
+	}
+	return f
+}
+
+func gradeFolder(dir string, e *assay.Experiment, recs *store.Contents) grade.Folder {
+	return grade.Folder{Experiment: e, Registration: &recs.Registration, Host: recs.Host, Trials: recs.Trials,
+		Open: func(trial int) fs.FS { return os.DirFS(store.TrialPath(dir, trial)) }}
+}
+
+func reportMeasure(m grade.Figures) report.Measure {
+	out := report.Measure{Name: m.Ref.String(), Unit: m.Unit, Better: m.Better, Share: m.Share, Values: m.Values}
+	for _, c := range m.Cells {
+		out.Cells = append(out.Cells, report.Cell{Cell: c.Cell, Median: c.Median, Low: c.Low, High: c.High,
+			Confidence: c.Confidence, Counted: c.N})
+	}
+	return out
+}
+
+func writeVerdicts(dir string, v assay.Verdicts) error {
+	b, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	return store.Replace(filepath.Join(dir, store.VerdictsFile), append(b, '\n'))
+}
+
+func writeReport(dir string, f report.Findings) (path string, err error) {
+	var b bytes.Buffer
+	if err := report.HTML(&b, f); err != nil {
+		return "", err
+	}
+	path = filepath.Join(dir, store.ReportFile)
+	return path, store.Replace(path, b.Bytes())
+}
