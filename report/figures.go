@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/assaybench/assay"
+	"github.com/assaybench/assay/grade"
 )
 
 // A columnScale is the scale and the decimals that all cells of one measure share in a table.
@@ -15,9 +16,9 @@ type columnScale struct {
 	decimals int
 }
 
-// scale chooses the measure's unit by its largest median, and decimals that the middle one of its
+// scaleOf chooses the measure's unit by its largest median, and decimals that the middle one of its
 // intervals supports.
-func (m *Measure) scale() columnScale {
+func scaleOf(m *grade.Figures) columnScale {
 	var xs []float64
 	for _, c := range m.Cells {
 		xs = append(xs, c.Median)
@@ -42,14 +43,14 @@ func (m *Measure) scale() columnScale {
 	return columnScale{s, decimals[len(decimals)/2]}
 }
 
-func (s columnScale) median(c Cell) string {
-	if c.Counted == 0 {
+func (s columnScale) median(c grade.CellFigures) string {
+	if c.N == 0 {
 		return "-"
 	}
 	return s.Format(c.Median, s.decimals)
 }
 
-func (s columnScale) interval(c Cell) string {
+func (s columnScale) interval(c grade.CellFigures) string {
 	low, high := s.Format(c.Low, s.decimals), s.Format(c.High, s.decimals)
 	if low == "-" && high == "-" {
 		return "-"
@@ -58,7 +59,7 @@ func (s columnScale) interval(c Cell) string {
 }
 
 // confidence is that of the measure's intervals.
-func (m *Measure) confidence() float64 {
+func confidence(m *grade.Figures) float64 {
 	for _, c := range m.Cells {
 		if c.Confidence > 0 {
 			return c.Confidence
@@ -67,8 +68,8 @@ func (m *Measure) confidence() float64 {
 	return 0.95
 }
 
-func (m *Measure) direction() string {
-	switch m.Better {
+func direction(b assay.Better) string {
+	switch b {
 	case assay.More:
 		return " (more is better)"
 	case assay.Lower:

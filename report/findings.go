@@ -5,39 +5,22 @@ import (
 	"slices"
 
 	"github.com/assaybench/assay"
+	"github.com/assaybench/assay/grade"
 )
 
-// Findings are everything that a report of a results folder is made from.
+// Findings are everything that a report of a results folder is made from: what was recorded, and
+// what grading found in it.
 type Findings struct {
 	Experiment   *assay.Experiment
 	Registration *assay.Registration
 	Host         assay.Host
 	Trials       []assay.Trial
-	Verdicts     assay.Verdicts
-	Measures     []Measure
+	grade.Judgement
 }
 
-// A Measure is one measure over all trials and all cells.
-type Measure struct {
-	Name   string // as the experiment file writes it: throughput, p99(response_time)
-	Unit   assay.Unit
-	Better assay.Better
-	// Share says that the number is a ratio from 0 to 1, which people read in per cent.
-	Share bool
-	// Values has one number a trial of Findings.Trials, in Unit: NaN where the trial has none, an
-	// infinity where it counts as worse than any number.
-	Values []float64
-	Cells  []Cell // in design order
-}
-
-// A Cell is what grading found for one cell: figures over its counted trials.
-type Cell struct {
-	Cell assay.Cell
-	// Median, Low and High are in the measure's unit; Low and High are NaN where the counted
-	// trials are too few for an interval, and all three where there are none.
-	Median, Low, High float64
-	Confidence        float64 // of the interval, 0 to 1
-	Counted           int     // trials
+// Judged are the findings of a results folder.
+func Judged(f grade.Folder) Findings {
+	return Findings{f.Experiment, f.Registration, f.Host, f.Trials, grade.Judge(f)}
 }
 
 // hypothesis is the registered hypothesis of that id.
@@ -50,16 +33,6 @@ func (f *Findings) hypothesis(id string) (assay.Hypothesis, bool) {
 		return assay.Hypothesis{}, false
 	}
 	return f.Experiment.Hypotheses[i], true
-}
-
-// measure is the measure of that name, nil if the findings have none.
-func (f *Findings) measure(name string) *Measure {
-	for i := range f.Measures {
-		if f.Measures[i].Name == name {
-			return &f.Measures[i]
-		}
-	}
-	return nil
 }
 
 // factors are the experiment's factors; a report can be made without the experiment.
@@ -123,18 +96,6 @@ func (f *Findings) blocks() (planned, complete int) {
 		}
 	}
 	return plan.Blocks, complete
-}
-
-// counted are the measure's finite values of the trials that take part in statistics and satisfy
-// the pattern.
-func (f *Findings) counted(m *Measure, pattern assay.Cell) []float64 {
-	var xs []float64
-	for i := range f.Trials {
-		if i < len(m.Values) && f.Trials[i].Counts() && f.Trials[i].Cell.Matches(pattern) && finite(m.Values[i]) {
-			xs = append(xs, m.Values[i])
-		}
-	}
-	return xs
 }
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

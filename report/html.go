@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/assaybench/assay"
+	"github.com/assaybench/assay/grade"
 )
 
 //go:embed page.gohtml
@@ -164,10 +165,10 @@ func (p *page) addMeasures(f *Findings) {
 	}
 }
 
-func (f *Findings) htmlMeasure(m *Measure, by map[string][]int, binned bool, at int) htmlMeasure {
-	p := &plotter{f, m, m.scale(), by, binned}
-	h := htmlMeasure{Name: m.Name, Direction: strings.Trim(m.direction(), " ()"), Anchor: "m" + strconv.Itoa(at+1),
-		Confidence: Confidence(m.confidence()), Dots: !binned}
+func (f *Findings) htmlMeasure(m *grade.Figures, by map[string][]int, binned bool, at int) htmlMeasure {
+	p := &plotter{f, m, scaleOf(m), by, binned}
+	h := htmlMeasure{Name: m.Ref.String(), Direction: strings.Trim(direction(m.Better), " ()"), Anchor: "m" + strconv.Itoa(at+1),
+		Confidence: Confidence(confidence(m)), Dots: !binned}
 	g, ok := f.group(m.Cells)
 	var plots []plot
 	if ok {
@@ -190,7 +191,7 @@ func (f *Findings) htmlMeasure(m *Measure, by map[string][]int, binned bool, at 
 	h.Head = f.factorNames()
 	h.MoreRows = max(len(m.Cells)-mostTableRows, 0)
 	for _, c := range m.Cells[:len(m.Cells)-h.MoreRows] {
-		h.Rows = append(h.Rows, htmlRow{f.levels(c.Cell), p.s.median(c), p.s.interval(c), group(float64(c.Counted), 0)})
+		h.Rows = append(h.Rows, htmlRow{f.levels(c.Cell), p.s.median(c), p.s.interval(c), group(float64(c.N), 0)})
 	}
 	if p.s.Unit != "" {
 		h.Direction = joined(p.s.Unit, h.Direction)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/assaybench/assay"
+	"github.com/assaybench/assay/grade"
 )
 
 // mostDots is how many trials a page draws one by one, over all plots; beyond, they are binned.
@@ -17,7 +18,7 @@ const bins = 24
 // A plotter draws one measure.
 type plotter struct {
 	f      *Findings
-	m      *Measure
+	m      *grade.Figures
 	s      columnScale
 	by     map[string][]int // trials by cell
 	binned bool
@@ -35,7 +36,7 @@ func (p *plotter) levelPlots(g grouping) []plot {
 	if len(g.facets) > 1 {
 		width, height = 360, 260
 	}
-	rows := map[string][]Cell{}
+	rows := map[string][]grade.CellFigures{}
 	var shown []float64
 	for _, c := range p.m.Cells {
 		facet := c.Cell.Without(g.along.Name, g.colour).Key()
@@ -51,12 +52,12 @@ func (p *plotter) levelPlots(g grouping) []plot {
 	for _, facet := range g.facets {
 		c := &canvas{width: width, height: height}
 		y := valueAxis(shown, height-60, 20)
-		p.frame(c, y, p.m.Name)
+		p.frame(c, y, p.m.Ref.String())
 		x := newLevelAxis(g.along, p.gutter(y), width-8-p.labelRoom(g))
 		p.levelTicks(c, x, g.along)
 		p.series(c, g, x, y, rows[facet.Key()])
 		title := p.f.facetTitle(facet)
-		label := p.m.Name + " by " + g.along.Name
+		label := p.m.Ref.String() + " by " + g.along.Name
 		if title != "" {
 			label += ", " + title
 		}
@@ -151,7 +152,7 @@ func (p *plotter) direct(g grouping) bool {
 }
 
 // series draws the cells of one panel: trials, then lines between medians, then intervals.
-func (p *plotter) series(c *canvas, g grouping, x levelAxis, y axis, cells []Cell) {
+func (p *plotter) series(c *canvas, g grouping, x levelAxis, y axis, cells []grade.CellFigures) {
 	slot := min(x.gap*0.8, 46*float64(len(g.series))) / float64(len(g.series))
 	place := func(cell assay.Cell) float64 {
 		shift := float64(g.seriesOf(cell)) - float64(len(g.series)-1)/2
@@ -172,7 +173,7 @@ func (p *plotter) series(c *canvas, g grouping, x levelAxis, y axis, cells []Cel
 }
 
 // medians joins the medians of each series along the axis and names the series at the end.
-func (p *plotter) medians(c *canvas, g grouping, x levelAxis, y axis, cells []Cell, place func(assay.Cell) float64) {
+func (p *plotter) medians(c *canvas, g grouping, x levelAxis, y axis, cells []grade.CellFigures, place func(assay.Cell) float64) {
 	ends := map[int]float64{}
 	for i := range g.series {
 		var xs, ys []float64
@@ -282,12 +283,12 @@ func (p *plotter) trialTitle(t *assay.Trial, v float64) string {
 }
 
 // interval draws a cell's interval as a bar and its median as a stroke across.
-func (p *plotter) interval(c *canvas, class string, x, half float64, y axis, cell Cell) {
+func (p *plotter) interval(c *canvas, class string, x, half float64, y axis, cell grade.CellFigures) {
 	if !finite(cell.Median) {
 		return
 	}
 	title := p.f.cellText(cell.Cell) + ": median " + p.s.Phrase(cell.Median, p.s.decimals) +
-		", " + Confidence(cell.Confidence) + " interval " + p.s.interval(cell) + ", " + count(cell.Counted, "trial")
+		", " + Confidence(cell.Confidence) + " interval " + p.s.interval(cell) + ", " + count(cell.N, "trial")
 	if finite(cell.Low) && finite(cell.High) {
 		c.rect("bar "+class, x-1.3, y.at(cell.High), 2.6, y.at(cell.Low)-y.at(cell.High), title)
 	}
@@ -295,7 +296,7 @@ func (p *plotter) interval(c *canvas, class string, x, half float64, y axis, cel
 }
 
 // bin draws the distribution of a cell's counted trials as a column of centred bars.
-func (p *plotter) bin(c *canvas, class string, x, width float64, y axis, cell Cell) {
+func (p *plotter) bin(c *canvas, class string, x, width float64, y axis, cell grade.CellFigures) {
 	var counts [bins]int
 	most := 0
 	height := (y.from - y.to) / bins

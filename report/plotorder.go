@@ -25,7 +25,7 @@ func (p *plotter) orderPlot(g grouping) plot {
 	y := valueAxis(p.finite(trials, values), 206, 20)
 	x := axis{low: 0, high: float64(len(trials)), from: p.gutter(y), to: c.width - 8}
 	p.shade(c, x, trials)
-	p.frame(c, y, p.m.Name)
+	p.frame(c, y, p.m.Ref.String())
 	relative := p.relative()
 	r := axis{from: 396, to: 240}
 	r.low, r.high = around(p.finite(trials, relative))
@@ -42,7 +42,7 @@ func (p *plotter) orderPlot(g grouping) plot {
 		}
 	}
 	p.orderTicks(c, x, trials)
-	return plot{"", c.svg("plot", p.m.Name+" in order of execution")}
+	return plot{"", c.svg("plot", p.m.Ref.String()+" in order of execution")}
 }
 
 // order is the trials that the plot has, warm-ups apart, as they were executed.

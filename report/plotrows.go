@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/assaybench/assay"
+	"github.com/assaybench/assay/grade"
 )
 
 // mostPlotRows is how many cells a plot of rows shows.
@@ -39,7 +40,7 @@ func (p *plotter) rowPlot() plot {
 	for i, cell := range cells {
 		p.row(c, x, float64(i)*rowHeight, cell)
 	}
-	return plot{"", c.svg("plot", p.m.Name+" by cell")}
+	return plot{"", c.svg("plot", p.m.Ref.String()+" by cell")}
 }
 
 func anchorAt(x, width float64) string {
@@ -52,7 +53,7 @@ func anchorAt(x, width float64) string {
 	return "middle"
 }
 
-func (p *plotter) row(c *canvas, x axis, top float64, cell Cell) {
+func (p *plotter) row(c *canvas, x axis, top float64, cell grade.CellFigures) {
 	c.text("name", "start", 0, top, 1.1, p.f.cellText(cell.Cell))
 	if finite(cell.Median) {
 		c.text("value", "end", c.width, top, 1.1, p.s.median(cell)+p.s.Suffix())
@@ -72,7 +73,7 @@ func (p *plotter) row(c *canvas, x axis, top float64, cell Cell) {
 		return
 	}
 	if finite(cell.Low) && finite(cell.High) {
-		title := Confidence(cell.Confidence) + " interval " + p.s.interval(cell) + ", " + count(cell.Counted, "trial")
+		title := Confidence(cell.Confidence) + " interval " + p.s.interval(cell) + ", " + count(cell.N, "trial")
 		c.rect("bar s0", x.at(cell.Low), mid-1.3, x.at(cell.High)-x.at(cell.Low), 2.6, title)
 	}
 	c.path("mid s0", "M"+attr(x.at(cell.Median))+" "+attr(mid-9)+"v18", "median "+p.s.Phrase(cell.Median, p.s.decimals))

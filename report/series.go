@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/assaybench/assay"
+	"github.com/assaybench/assay/grade"
 )
 
 // mostSeries is how many colours can be told apart, also by the colour-blind.
@@ -25,7 +26,7 @@ type grouping struct {
 
 // group chooses the grouping; ok is false where no factor makes a good axis, and then each cell
 // has a row of its own.
-func (f *Findings) group(cells []Cell) (g grouping, ok bool) {
+func (f *Findings) group(cells []grade.CellFigures) (g grouping, ok bool) {
 	factors := f.factors()
 	at := -1
 	for i, factor := range factors {

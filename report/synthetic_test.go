@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/assaybench/assay"
+	"github.com/assaybench/assay/grade"
 )
 
 // The findings in this file are made up: fixed figures that exercise every path of the reports.
@@ -127,11 +128,11 @@ func bell(rng *rand.Rand) float64 {
 	return sum
 }
 
-func syntheticTrials(e *assay.Experiment, blocks int) ([]assay.Trial, []Measure) {
+func syntheticTrials(e *assay.Experiment, blocks int) ([]assay.Trial, []grade.Figures) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	start := time.Date(2026, 3, 4, 5, 7, 0, 0, time.UTC)
-	throughput := Measure{Name: "throughput", Unit: unit("files/s"), Better: assay.More}
-	wall := Measure{Name: "wall", Unit: unit("ns"), Better: assay.Lower}
+	throughput := grade.Figures{Ref: ref("throughput"), Unit: unit("files/s"), Better: assay.More}
+	wall := grade.Figures{Ref: ref("wall"), Unit: unit("ns"), Better: assay.Lower}
 	var trials []assay.Trial
 	for block := 1; block <= blocks; block++ {
 		for position, at := range assay.Order(42, len(e.Settings), block) {
@@ -162,19 +163,29 @@ func syntheticTrials(e *assay.Experiment, blocks int) ([]assay.Trial, []Measure)
 			wall.Values = append(wall.Values, 1e13/rate)
 		}
 	}
-	f := Findings{Experiment: e, Trials: trials}
-	for _, m := range []*Measure{&throughput, &wall} {
+	for _, m := range []*grade.Figures{&throughput, &wall} {
 		for _, s := range e.Settings {
-			m.Cells = append(m.Cells, middle(f.counted(m, s.Cell), s.Cell))
+			m.Cells = append(m.Cells, middle(counted(trials, m.Values, s.Cell), s.Cell))
 		}
 	}
-	return trials, []Measure{throughput, wall}
+	return trials, []grade.Figures{throughput, wall}
+}
+
+// counted are the finite values of the trials that take part in statistics in the cell.
+func counted(trials []assay.Trial, values []float64, cell assay.Cell) []float64 {
+	var xs []float64
+	for i := range trials {
+		if trials[i].Counts() && trials[i].Cell.Matches(cell) && finite(values[i]) {
+			xs = append(xs, values[i])
+		}
+	}
+	return xs
 }
 
 // middle stands in for grading: the median and the third values from the ends.
-func middle(xs []float64, cell assay.Cell) Cell {
+func middle(xs []float64, cell assay.Cell) grade.CellFigures {
 	slices.Sort(xs)
-	c := Cell{Cell: cell, Median: math.NaN(), Low: math.NaN(), High: math.NaN(), Confidence: 0.95, Counted: len(xs)}
+	c := grade.CellFigures{Cell: cell, Median: math.NaN(), Low: math.NaN(), High: math.NaN(), Confidence: 0.95, N: len(xs)}
 	if len(xs) > 0 {
 		c.Median = xs[len(xs)/2]
 	}
@@ -240,7 +251,7 @@ func hostile() Findings {
 		f.Trials[i].Cell, f.Trials[i].Notes = c, []string{bad}
 	}
 	for i := range f.Measures {
-		f.Measures[i].Name = bad
+		f.Measures[i].Ref.Name = bad
 		f.Measures[i].Unit.Name = bad
 		f.Measures[i].Unit.Dim.Base = bad
 		for j := range f.Measures[i].Cells {

@@ -144,15 +144,15 @@ func (f *Findings) cellsText(p *pen) {
 		if len(m.Cells) == 0 {
 			continue
 		}
-		s := m.scale()
-		title := m.Name
+		s := scaleOf(m)
+		title := m.Ref.String()
 		if s.Unit != "" {
 			title += ", " + s.Unit
 		}
-		p.heading(plain(title) + m.direction())
-		rows := [][]string{append(f.factorNames(), "median", Confidence(m.confidence())+" interval", "trials")}
+		p.heading(plain(title) + direction(m.Better))
+		rows := [][]string{append(f.factorNames(), "median", Confidence(confidence(m))+" interval", "trials")}
 		for _, c := range m.Cells[:min(len(m.Cells), mostRows)] {
-			rows = append(rows, append(f.levels(c.Cell), s.median(c), s.interval(c), group(float64(c.Counted), 0)))
+			rows = append(rows, append(f.levels(c.Cell), s.median(c), s.interval(c), group(float64(c.N), 0)))
 		}
 		figures := len(rows[0]) - 3
 		p.table(2, rows, func(column int) bool { return column >= figures })
