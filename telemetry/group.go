@@ -23,6 +23,9 @@ type groupMounts map[string]groupMount
 func parseGroupMounts(b []byte) groupMounts {
 	m := groupMounts{}
 	for line := range bytes.Lines(b) {
+		if !bytes.Contains(line, []byte(" - cgroup")) {
+			continue // container hosts have thousands of mounts
+		}
 		left, right, ok := strings.Cut(string(line), " - ")
 		if !ok {
 			continue
@@ -46,6 +49,9 @@ func parseGroupMounts(b []byte) groupMounts {
 
 // unescapeMount undoes the octal escapes of blanks, tabs, line ends and backslashes.
 func unescapeMount(s string) string {
+	if !strings.Contains(s, `\`) {
+		return s
+	}
 	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(s)
 }
 

@@ -152,7 +152,7 @@ func quotas(r root, mounts groupMounts, objects []Object) []quota {
 }
 
 func readQuota(dir string) (quota, bool) {
-	b, err := os.ReadFile(filepath.Join(dir, "cpu.stat"))
+	b, err := root("").read(dir, "cpu.stat")
 	if err != nil {
 		return quota{}, false
 	}

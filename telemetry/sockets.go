@@ -91,24 +91,41 @@ func eachSocket(r root, each func(socket)) error {
 	return parseSockets(b, each)
 }
 
-// ports counts the ephemeral ports that a connect without a bind can still have, and those in use.
-// A port counts as used while any socket has it, also in TIME_WAIT: towards one destination it
-// is not given out again.
-func ports(r root) (free, used int, err error) {
+// portsTaken is the range that a connect without a bind takes its port from, with those in use. A
+// port counts as used while any socket has it, also in TIME_WAIT: towards one destination it is not
+// given out again.
+type portsTaken struct {
+	low, high, used int
+	taken           [1 << 16]bool
+}
+
+func portRange(r root) (*portsTaken, error) {
 	b, err := r.read("proc/sys/net/ipv4/ip_local_port_range")
 	if err != nil {
-		return 0, 0, fmt.Errorf("ports: %w: %w", ErrAbsent, err)
+		return nil, fmt.Errorf("ports: %w: %w", ErrAbsent, err)
 	}
-	var low, high int
-	if _, err := fmt.Sscan(string(b), &low, &high); err != nil || low < 0 || high < low || high > 65535 {
-		return 0, 0, fmt.Errorf("parse ip_local_port_range: got %q, want two ports", bytes.TrimSpace(b))
+	var p portsTaken
+	if _, err := fmt.Sscan(string(b), &p.low, &p.high); err != nil || p.low < 0 || p.high < p.low || p.high > 65535 {
+		return nil, fmt.Errorf("parse ip_local_port_range: got %q, want two ports", bytes.TrimSpace(b))
 	}
-	var taken [1 << 16]bool
-	err = eachSocket(r, func(s socket) {
-		if int(s.local) >= low && int(s.local) <= high && !taken[s.local] {
-			taken[s.local] = true
-			used++
-		}
-	})
-	return high - low + 1 - used, used, err
+	return &p, nil
+}
+
+func (p *portsTaken) take(port uint16) {
+	if int(port) >= p.low && int(port) <= p.high && !p.taken[port] {
+		p.taken[port] = true
+		p.used++
+	}
+}
+
+func (p *portsTaken) free() int { return p.high - p.low + 1 - p.used }
+
+// ports counts the ephemeral ports that are free and those in use.
+func ports(r root) (free, used int, err error) {
+	p, err := portRange(r)
+	if err != nil {
+		return 0, 0, err
+	}
+	err = eachSocket(r, func(s socket) { p.take(s.local) })
+	return p.free(), p.used, err
 }

@@ -1,0 +1,225 @@
+package telemetry
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Group reads the control group of one object: group_cpu (cores used since the read before),
+// throttled_periods and throttled_ns since the watch began (with those of the groups above it),
+// memory_bytes, memory_anon_bytes, memory_peak_bytes, oom_kills since the watch began, and
+// group_pressure of cpu, io and memory as "NAME cpu". Controllers on version 2 are preferred to
+// those on version 1; what neither has is left out.
+//
+// A process that was put into no group of its own shares one with everything else, whose readings
+// then say little: such a source is absent.
+type Group struct {
+	Object Object
+
+	root      root
+	group     group
+	found     bool
+	at        time.Time
+	cpu       time.Duration
+	stalls    map[string]time.Duration
+	throttles throttles
+	oom       uint64
+}
+
+type throttles struct {
+	periods uint64
+	time    time.Duration
+}
+
+// Source names the object and where each controller was read.
+func (g *Group) Source() string {
+	var parts []string
+	for _, c := range slices.Sorted(maps.Keys(g.group.version)) {
+		if c != "" && !strings.Contains(c, "=") {
+			parts = append(parts, fmt.Sprintf("%s v%d", c, g.group.version[c]))
+		}
+	}
+	if g.group.version[""] == 2 {
+		parts = append(parts, "pressure v2")
+	}
+	return strings.TrimSuffix(fmt.Sprintf("control group of %s: %s", g.Object.Name, strings.Join(parts, ", ")), ": ")
+}
+
+// Close does nothing.
+func (g *Group) Close() error { return nil }
+
+// Read emits the readings of the group.
+func (g *Group) Read(_ context.Context, emit Emit) error {
+	first := !g.found
+	if first {
+		if err := g.find(); err != nil {
+			return err
+		}
+	}
+	now := time.Now()
+	g.processor(now, first, emit)
+	g.throttled(first, emit)
+	g.memory(first, emit)
+	g.pressure(now, first, emit)
+	g.at = now
+	return nil
+}
+
+func (g *Group) find() error {
+	if g.root == "" {
+		g.root = "/"
+	}
+	mountinfo, err := g.root.read("proc/self/mountinfo")
+	if err != nil {
+		return fmt.Errorf("control group of %s: %w: %w", g.Object.Name, ErrAbsent, err)
+	}
+	mounts := parseGroupMounts(mountinfo)
+	if g.Object.Cgroup != "" {
+		g.group = namedGroup(g.root, mounts, g.Object.Cgroup)
+	} else if g.group, err = groupOf(g.root, mounts, g.Object.PID); err != nil {
+		return fmt.Errorf("control group of %s: %w: %w", g.Object.Name, ErrAbsent, err)
+	}
+	var own group
+	if g.Object.Cgroup == "" && g.Object.PID != os.Getpid() {
+		if own, err = groupOf(g.root, mounts, os.Getpid()); err != nil {
+			own = group{} // then nothing is known to be shared
+		}
+	}
+	// A group at the root of its hierarchy is the whole machine, and so is not the object's; nor is
+	// one that it shares with this process.
+	for c, dir := range g.group.dirs {
+		at := c
+		if g.group.version[c] == 2 {
+			at = ""
+		}
+		if dir == g.root.path(mounts[at].point) || dir == own.dirs[c] {
+			delete(g.group.dirs, c)
+			delete(g.group.version, c)
+		}
+	}
+	if len(g.group.dirs) == 0 {
+		return fmt.Errorf("control group of %s: %w: it has no group of its own", g.Object.Name, ErrAbsent)
+	}
+	g.found = true
+	return nil
+}
+
+// counters is a file of "name number" lines of a controller's folder; nil where it is not there.
+func (g *Group) counters(controller, file string) []byte {
+	dir, ok := g.group.dirs[controller]
+	if !ok {
+		return nil
+	}
+	b, err := root("").read(dir, file)
+	if err != nil {
+		return nil
+	}
+	return b
+}
+
+func (g *Group) number(controller, file string) (float64, bool) {
+	dir, ok := g.group.dirs[controller]
+	if !ok {
+		return 0, false
+	}
+	n, err := root("").number(dir, file)
+	return float64(n), err == nil
+}
+
+func (g *Group) processor(now time.Time, first bool, emit Emit) {
+	var cpu time.Duration
+	if us, ok := counter(g.counters("", "cpu.stat"), "usage_usec"); ok { // also without the controller
+		cpu = time.Duration(us) * time.Microsecond
+	} else if ns, ok := g.number("cpuacct", "cpuacct.usage"); ok {
+		cpu = time.Duration(ns)
+	} else {
+		return
+	}
+	if dt := now.Sub(g.at); !first && dt > 0 {
+		emit("group_cpu", g.Object.Name, max(float64(cpu-g.cpu)/float64(dt), 0))
+	}
+	g.cpu = cpu
+}
+
+func (g *Group) throttled(first bool, emit Emit) {
+	var sum throttles
+	known := false
+	for _, dir := range g.group.upwards(g.root, "cpu") {
+		if q, ok := readQuota(dir); ok {
+			sum.periods += q.throttled
+			sum.time += q.time
+			known = true
+		}
+	}
+	if !known {
+		return
+	}
+	if first {
+		g.throttles = sum
+	}
+	emit("throttled_periods", g.Object.Name, float64(sum.periods-g.throttles.periods))
+	emit("throttled_ns", g.Object.Name, float64(sum.time-g.throttles.time))
+}
+
+func (g *Group) memory(first bool, emit Emit) {
+	files := struct{ usage, peak, anon, events string }{"memory.current", "memory.peak", "anon", "memory.events"}
+	if g.group.version["memory"] == 1 {
+		files.usage, files.peak, files.anon, files.events = "memory.usage_in_bytes", "memory.max_usage_in_bytes", "total_rss", "memory.oom_control"
+	}
+	if v, ok := g.number("memory", files.usage); ok {
+		emit("memory_bytes", g.Object.Name, v)
+	}
+	if v, ok := g.number("memory", files.peak); ok {
+		emit("memory_peak_bytes", g.Object.Name, v)
+	}
+	if v, ok := counter(g.counters("memory", "memory.stat"), files.anon); ok {
+		emit("memory_anon_bytes", g.Object.Name, float64(v))
+	}
+	if v, ok := counter(g.counters("memory", files.events), "oom_kill"); ok {
+		if first {
+			g.oom = v
+		}
+		emit("oom_kills", g.Object.Name, float64(v-min(g.oom, v)))
+	}
+}
+
+func (g *Group) pressure(now time.Time, first bool, emit Emit) {
+	if first {
+		g.stalls = map[string]time.Duration{}
+	}
+	for _, resource := range []string{"cpu", "io", "memory"} {
+		b := g.counters("", resource+".pressure")
+		if b == nil {
+			continue
+		}
+		some, _, err := parsePressure(b)
+		if err != nil {
+			continue
+		}
+		if before, known := g.stalls[resource]; known && !first {
+			emit("group_pressure", g.Object.Name+" "+resource, ratio(float64(some.Total-before), float64(now.Sub(g.at))))
+		}
+		g.stalls[resource] = some.Total
+	}
+}
+
+// OOMKills is how many processes the kernel has ended for want of memory in the control group of a
+// process or of a path, and in which folder that stands; ok is false where no interface tells.
+func OOMKills(o Object) (kills int, dir string, ok bool) {
+	g := Group{Object: o}
+	if err := g.find(); err != nil {
+		return 0, "", false
+	}
+	file := "memory.events"
+	if g.group.version["memory"] == 1 {
+		file = "memory.oom_control"
+	}
+	v, ok := counter(g.counters("memory", file), "oom_kill")
+	return int(v), filepath.Join(g.group.dirs["memory"], file), ok
+}

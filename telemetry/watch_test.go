@@ -1,0 +1,238 @@
+package telemetry
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// counting reads one reading a time and says how often it was asked.
+type counting struct {
+	n      int
+	err    error
+	closed bool
+}
+
+func (c *counting) Source() string { return "counting" }
+func (c *counting) Close() error   { c.closed = true; return nil }
+func (c *counting) Read(_ context.Context, emit Emit) error {
+	c.n++
+	emit("n", `odd, "object"`, float64(c.n))
+	return c.err
+}
+
+func TestWatchDropsTheFirstReadAndWritesTheRest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var sink bytes.Buffer
+		c := &counting{}
+		gone := &counting{err: fmt.Errorf("nowhere: %w", ErrAbsent)}
+		s, err := Watch{Samplers: []Sampler{c, gone}, Hz: 10, Sink: &sink}.Start(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(1050 * time.Millisecond)
+		w := s.Window("n", `odd, "object"`, 500*time.Millisecond)
+		coverage, err := s.Stop()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.n < 10 || c.n > 12 || !c.closed {
+			t.Errorf("read %d times in 1.05 s at 10/s, closed %t", c.n, c.closed)
+		}
+		if len(w) < 4 || len(w) > 6 {
+			t.Errorf("Window(500ms) = %v, want about five readings", w)
+		}
+		if gone.n != 1 || coverage[1].Absent == "" {
+			t.Errorf("absent source was read %d times, coverage %v", gone.n, coverage[1])
+		}
+		rows, err := csv.NewReader(&sink).ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(rows) != c.n || strings.Join(rows[0], ",")+"\n" != Header {
+			t.Fatalf("%d rows with the header, want %d: %v", len(rows), c.n, rows)
+		}
+		for i, row := range rows[1:] {
+			if row[2] != `odd, "object"` || row[3] != strconv.Itoa(i+2) {
+				t.Errorf("row %d = %q, want object and value %d", i, row, i+2)
+			}
+		}
+	})
+}
+
+func TestWatchRefusesOtherRates(t *testing.T) {
+	for _, hz := range []float64{0.5, 21, -1, math.NaN()} {
+		if s, err := (Watch{Hz: hz}).Start(t.Context()); err == nil {
+			s.Stop()
+			t.Errorf("Watch at %g/s was not refused", hz)
+		}
+	}
+}
+
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
+
+func TestWatchSaysThatItsSinkIsFull(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, err := Watch{Samplers: []Sampler{&counting{}}, Sink: full{}}.Start(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(300 * time.Millisecond)
+		if _, err := s.Stop(); err == nil || !strings.Contains(err.Error(), "no space left") {
+			t.Errorf("Stop() = %v, want the sink's error", err)
+		}
+	})
+}
+
+func TestSeriesForgetsWhatItNeedNotKeep(t *testing.T) {
+	s := newSeries(time.Now(), time.Second, nil)
+	for i := range 10_000 {
+		s.Add(Reading{time.Duration(i) * 100 * time.Millisecond, "n", "", float64(i)})
+	}
+	if n := len(s.recent[seriesKey{"n", ""}]); n > 64 {
+		t.Errorf("%d readings kept of 10/s for 1 s", n)
+	}
+	if r, ok := s.Latest("n", ""); !ok || r.Value != 9999 {
+		t.Errorf("Latest = %v, %t, want the last", r, ok)
+	}
+	if _, ok := s.Latest("m", ""); ok {
+		t.Error("Latest of nothing was something")
+	}
+}
+
+func TestAffordable(t *testing.T) {
+	ms := time.Millisecond
+	for _, c := range []struct {
+		costs []time.Duration
+		want  []float64
+	}{
+		{nil, nil},
+		{[]time.Duration{0, 0}, []float64{10, 10}},
+		{[]time.Duration{ms / 10, ms / 10}, []float64{10, 10}},
+		{[]time.Duration{10 * ms}, []float64{1}},
+		{[]time.Duration{20 * ms, ms / 10}, []float64{0.45, 10}},
+		{[]time.Duration{10 * ms, 5 * ms}, []float64{0.5, 1}},
+	} {
+		got := affordable(c.costs, 10, 0.010)
+		var spent float64
+		for i := range got {
+			spent += got[i] * c.costs[i].Seconds()
+			if math.Abs(got[i]-c.want[i]) > 1e-9 {
+				t.Errorf("affordable(%v) = %v, want %v", c.costs, got, c.want)
+			}
+		}
+		if spent > 0.010+1e-12 {
+			t.Errorf("affordable(%v) = %v spends %g, more than 0.01", c.costs, got, spent)
+		}
+	}
+}
+
+// TestWatchSeesARealProcess: a shell that spins in a child of its own, and one that sleeps.
+func TestWatchSeesARealProcess(t *testing.T) {
+	cmd := exec.Command("sh", "-c", "(while :; do :; done) & sleep 60")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cmd.Wait() })
+	objects := func() []Object { return []Object{{Name: "api", PID: cmd.Process.Pid}} }
+	trees := &Trees{Objects: objects}
+	t.Cleanup(func() { killTree(t, cmd.Process.Pid) })
+	s, err := Watch{Samplers: Local(objects), Hz: 20}.Start(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(time.Second)
+	if list, err := trees.processes(); err != nil || len(list) != 1 || len(list[0].pids) != 3 {
+		t.Errorf("processes() = %v, %v, want a tree of three", list, err)
+	}
+	coverage, err := s.Stop()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name, object string
+		low, high    float64
+	}{
+		{"cpu", "api", 0.2, 1.1}, {"threads", "api", 3, 3}, {"processes", "api", 3, 3}, {"files", "api", 1, 100},
+		{"rss", "api", 100 << 10, 100 << 20}, {"rss_anon", "api", 1, 50 << 20}, {"pss", "api", 1, 100 << 20},
+		{"runnable", "api", 0, 2}, {"established", "api", 0, 0}, {"ctx_switches", "api", 0, 1e6},
+		{"cpu_idle", "", 0, 1}, {"load1", "", 0, 1e6}, {"mem_free", "", 1 << 20, 1 << 50}, {"ctx_switches", "machine", 1, 1e9},
+	} {
+		w := s.Window(c.name, c.object, time.Minute)
+		if len(w) == 0 {
+			t.Errorf("no reading %s(%s); coverage %v", c.name, c.object, coverage)
+			continue
+		}
+		mean, _ := reduce("mean", Values(w))
+		if mean < c.low || mean > c.high {
+			t.Errorf("mean(%s(%s)) = %g over %d, want %g..%g", c.name, c.object, mean, len(w), c.low, c.high)
+		}
+	}
+	for _, c := range coverage {
+		t.Log(c, "cost", c.Cost)
+	}
+}
+
+// killTree ends a process and its descendants, the leaves first.
+func killTree(t *testing.T, pid int) {
+	t.Helper()
+	trees := &Trees{Objects: func() []Object { return []Object{{Name: "it", PID: pid}} }}
+	list, err := trees.processes()
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	for _, one := range list {
+		for _, p := range one.pids {
+			if process, err := os.FindProcess(p); err == nil {
+				process.Kill()
+			}
+		}
+	}
+}
+
+// TestTreeKeepsOrphans: a daemon that its parent left behind is still the target's.
+func TestTreeKeepsOrphans(t *testing.T) {
+	cmd := exec.Command("sh", "-c", "sleep 30 & sleep 0.3")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	trees := &Trees{Objects: func() []Object { return []Object{{Name: "api", PID: cmd.Process.Pid}} }}
+	var orphans []int
+	for range 100 {
+		list, err := trees.processes()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if orphans = list[0].pids; len(orphans) == 3 {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	cmd.Wait()
+	time.Sleep(treeAge)
+	list, err := trees.processes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(list[0].pids) != 1 {
+		t.Errorf("after its root has ended, the tree is %v (was %v), want the one that was left", list[0].pids, orphans)
+	}
+	for _, pid := range list[0].pids {
+		if process, err := os.FindProcess(pid); err == nil {
+			process.Kill()
+		}
+	}
+}
