@@ -28,27 +28,12 @@ func folderFindings(dir string) (report.Findings, error) {
 
 // findings grades what a results folder holds.
 func findings(dir string, e *assay.Experiment, recs *store.Contents) report.Findings {
-	f := report.Findings{Experiment: e, Registration: &recs.Registration, Host: recs.Host, Trials: recs.Trials}
-	j := grade.Judge(gradeFolder(dir, e, recs))
-	f.Verdicts = j.Verdicts
-	for _, m := range j.Measures {
-		f.Measures = append(f.Measures, reportMeasure(m))
-	}
-	return f
+	return report.Judged(gradeFolder(dir, e, recs))
 }
 
 func gradeFolder(dir string, e *assay.Experiment, recs *store.Contents) grade.Folder {
 	return grade.Folder{Experiment: e, Registration: &recs.Registration, Host: recs.Host, Trials: recs.Trials,
 		Open: func(trial int) fs.FS { return os.DirFS(store.TrialPath(dir, trial)) }}
-}
-
-func reportMeasure(m grade.Figures) report.Measure {
-	out := report.Measure{Name: m.Ref.String(), Unit: m.Unit, Better: m.Better, Share: m.Share, Values: m.Values}
-	for _, c := range m.Cells {
-		out.Cells = append(out.Cells, report.Cell{Cell: c.Cell, Median: c.Median, Low: c.Low, High: c.High,
-			Confidence: c.Confidence, Counted: c.N})
-	}
-	return out
 }
 
 func writeVerdicts(dir string, v assay.Verdicts) error {
