@@ -39,3 +39,18 @@ func normalQuantile(p float64) float64 { return math.Sqrt2 * math.Erfinv(2*p-1) 
 
 // normalCDF is the standard normal distribution function.
 func normalCDF(z float64) float64 { return 0.5 * math.Erfc(-z/math.Sqrt2) }
+
+// BlocksFor is the smallest number of blocks, up to most, whose [SmallestEffect] is no larger than the
+// ratio (or its reciprocal); ok is false when most is too few.
+func BlocksFor(ratio, confidence, cv float64, most int) (n int, ok bool) {
+	if !(ratio > 0) {
+		return 0, false
+	}
+	goal := math.Exp(math.Abs(math.Log(ratio)))
+	for n := 1; n <= most; n++ {
+		if SmallestEffect(n, confidence, cv) <= goal {
+			return n, true
+		}
+	}
+	return 0, false
+}

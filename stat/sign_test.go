@@ -6,7 +6,7 @@ import (
 )
 
 func TestMedian(t *testing.T) {
-	inf := math.Inf(1)
+
 	for _, c := range []struct {
 		xs   []float64
 		want float64
@@ -68,7 +68,7 @@ func TestSignRankIsLargest(t *testing.T) {
 }
 
 func TestSignInterval(t *testing.T) {
-	inf := math.Inf(1)
+
 	check := func(xs []float64, c, low, high float64, ok bool) {
 		t.Helper()
 		l, h, o := SignInterval(xs, c)
