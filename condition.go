@@ -236,6 +236,9 @@ func findOp(s string) (int, Op) {
 
 func parseBound(s string) (Bound, error) {
 	s = strings.TrimSpace(s)
+	if s == "" {
+		return Bound{}, fmt.Errorf("the bound is missing; want a number with a unit or a text in quotes")
+	}
 	for _, q := range []string{"'", `"`} {
 		if len(s) >= 2 && strings.HasPrefix(s, q) && strings.HasSuffix(s, q) {
 			return Bound{IsText: true, Text: strings.ReplaceAll(s[1:len(s)-1], q+q, q)}, nil

@@ -11,29 +11,32 @@ import (
 )
 
 // command reads the keys of a program from o: command, shell, env, stdin, cpus, nice, limits.
-// It is nil where there is no command or a wrong one.
+// It is nil where there is no command or a wrong one. Messages start with what, which may be empty.
 func (f *filler) command(o *object, what string) *assay.Command {
+	if what != "" {
+		what += ": "
+	}
 	c := &assay.Command{Dir: f.dir}
 	n := o.get("command")
 	if s := o.get("shell"); s != nil {
-		c.Shell = f.yes(s, what+": shell")
+		c.Shell = f.yes(s, what+"shell")
 	}
 	if e := o.get("env"); e != nil {
-		c.Env = f.env(e, what+": env")
+		c.Env = f.env(e, what+"env")
 	}
 	if s := o.get("stdin"); s != nil {
-		c.Stdin = f.path(s, what+": stdin")
+		c.Stdin = f.path(s, what+"stdin")
 	}
 	if s := o.get("cpus"); s != nil {
-		c.CPUs = f.cpus(s, what+": cpus")
+		c.CPUs = f.cpus(s, what+"cpus")
 	}
 	if s := o.get("nice"); s != nil {
-		c.Nice = f.nice(s, what+": nice")
+		c.Nice = f.nice(s, what+"nice")
 	}
 	if s := o.get("limits"); s != nil {
-		c.Limits = f.limits(s, what+": limits")
+		c.Limits = f.limits(s, what+"limits")
 	}
-	if n == nil || !f.arguments(c, n, what+": command") {
+	if n == nil || !f.arguments(c, n, what+"command") {
 		return nil
 	}
 	return c

@@ -1,8 +1,10 @@
 package spec
 
 import (
+	"errors"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -62,7 +64,7 @@ func (r *reader) expression(n *yaml.Node, text, what string, derived []string) (
 	d := derivation{node: n}
 	tree, err := parser.Parse(text)
 	if err != nil {
-		r.mistake(n, "%s: %s", what, firstLine(err))
+		r.mistake(n, "%s: %s", what, why(err))
 		return d, false
 	}
 	v := &words{}
@@ -85,14 +87,21 @@ func (r *reader) expression(n *yaml.Node, text, what string, derived []string) (
 	// Without expr.Env every name is of type any: a factor can be a number in one cell and a text
 	// in the next.
 	if d.program, err = expr.Compile(text); good && err != nil {
-		r.mistake(n, "%s: %s", what, firstLine(err))
+		r.mistake(n, "%s: %s", what, why(err))
 		return d, false
 	}
 	return d, good
 }
 
-func firstLine(err error) string {
+var exprPlace = regexp.MustCompile(` \(\d+:\d+\)$`)
+
+// why is what expr says of an expression, without its place in the expression and its drawing.
+func why(err error) string {
 	line, _, _ := strings.Cut(err.Error(), "\n")
+	line = exprPlace.ReplaceAllString(line, "")
+	if line == "unexpected token EOF" {
+		return "the expression ends too early"
+	}
 	return shorten(line)
 }
 
@@ -194,7 +203,7 @@ func (r *reader) evaluate(d derivation, values map[string]string) (string, error
 	}
 	out, err := expr.Run(d.program, env)
 	if err != nil {
-		return "", fmt.Errorf("%s", firstLine(err))
+		return "", errors.New(why(err))
 	}
 	switch v := out.(type) {
 	case string:

@@ -169,20 +169,21 @@ func countOf(names []string) string {
 
 // exclude drops cells. A pattern that drops none is a mistake: it says something else than was meant.
 func (r *reader) exclude(d *design, n *yaml.Node) {
+	before := len(d.cells)
 	for _, c := range r.items(n, "exclude", false) {
 		patterns, ok := r.patterns(c, "exclude")
 		if !ok {
 			continue
 		}
 		for _, p := range patterns {
-			before := len(d.cells)
+			count := len(d.cells)
 			d.cells = slices.DeleteFunc(d.cells, func(cell assay.Cell) bool { return cell.Matches(p) })
-			if len(d.cells) == before {
+			if len(d.cells) == count && count > 0 {
 				r.mistake(c, "exclude: no cell has %s", p)
 			}
 		}
 	}
-	if len(d.cells) == 0 {
+	if len(d.cells) == 0 && before > 0 {
 		r.mistake(n, "exclude: no cell is left")
 	}
 }

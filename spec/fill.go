@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/assaybench/assay"
 	"go.yaml.in/yaml/v4"
@@ -56,14 +57,14 @@ func (f *filler) once(n *yaml.Node, what string) (string, bool) {
 
 func (f *filler) fillText(n *yaml.Node, s, what string) (assay.Template, bool) {
 	t := assay.ParseTemplate(s)
+	good := true
 	for _, name := range t.Names() {
-		if _, ok := f.values[name]; ok || slices.Contains(f.left, name) {
-			continue
+		if _, ok := f.values[name]; !ok && !slices.Contains(f.left, name) {
+			f.unknownName(n, name, what)
+			good = false
 		}
-		f.unknownName(n, name, what)
-		return assay.Template{}, false
 	}
-	return t.Fill(f.values), true
+	return t.Fill(f.values), good
 }
 
 func (f *filler) unknownName(n *yaml.Node, name, what string) {
@@ -73,13 +74,31 @@ func (f *filler) unknownName(n *yaml.Node, name, what string) {
 	}
 	switch {
 	case slices.Contains(known, name) && f.cell == nil:
-		f.onceAt(n, "%s: {%s} has no value here, outside of the trials", what, name)
+		f.named(n, name, "%s: {%s} has no value here, outside of the trials", what, name)
 	case slices.Contains(known, name):
-		f.onceAt(n, "%s: {%s} has no value in the cell %s", what, name, f.cell)
+		f.named(n, name, "%s: {%s} has no value in the cell %s", what, name, f.cell)
 	case slices.Contains([]string{"block", "trial", "seed"}, name):
-		f.onceAt(n, "%s: {%s} has no value here", what, name)
+		f.named(n, name, "%s: {%s} has no value here", what, name)
+	case name == "cpus":
+		f.named(n, name, "%s: cpus is known in derived expressions only; derive a name from it and write that", what)
 	default:
-		f.onceAt(n, "%s: {%s} is no factor, derived name or built-in%s; literal braces are written {{ and }}", what, name, suggest(name, known))
+		f.named(n, name, "%s: {%s} is no factor, derived name or built-in%s; literal braces are written {{ and }}", what, name, suggest(name, known))
+	}
+}
+
+// named reports {name} at its own place within n, once for all cells.
+func (f *filler) named(n *yaml.Node, name, format string, args ...any) {
+	line, column := n.Line, n.Column
+	if line <= len(f.lines) {
+		text := f.lines[line-1]
+		from := min(len(text), max(0, column-1))
+		if i := strings.Index(text[from:], "{"+name+"}"); i >= 0 {
+			column = utf8.RuneCountInString(text[:from+i]) + 1
+		}
+	}
+	if place := [2]int{line, column}; !f.seen[place] {
+		f.seen[place] = true
+		f.in(line, column, "", format, args...)
 	}
 }
 

@@ -114,19 +114,19 @@ func (c *claim) checkKeys() {
 	f := forms()[i]
 	for _, key := range f.required {
 		if !c.o.has(key) {
-			c.mistake(c.o.keys[string(c.h.Kind)], "%s: %s %s needs %s%s", c.what, article(c.h.Kind), c.h.Kind, key, example(key))
+			c.mistake(c.o.keys[string(c.h.Kind)], "%s: %s %s hypothesis needs %s%s", c.what, article(c.h.Kind), c.h.Kind, key, example(key))
 			c.good = false
 		}
 	}
 	for _, key := range fieldNames() {
 		if c.o.has(key) && !slices.Contains(f.required, key) && !slices.Contains(f.optional, key) {
-			c.mistake(c.o.keys[key], "%s: %s does not belong to %s %s; it takes %s", c.what, key,
+			c.mistake(c.o.keys[key], "%s: %s does not belong to %s %s hypothesis; it takes %s", c.what, key,
 				article(c.h.Kind), c.h.Kind, strings.Join(append(slices.Concat(f.required, f.optional), "at", "each", "needs"), ", "))
 			c.good = false
 		}
 	}
 	if c.h.Kind == assay.Line && !c.o.has("slope") && !c.o.has("intercept") {
-		c.mistake(c.o.keys["line"], "%s: a line needs slope, intercept or both: what is expected of them", c.what)
+		c.mistake(c.o.keys["line"], "%s: a line hypothesis needs slope, intercept or both: what is expected of them", c.what)
 		c.good = false
 	}
 }

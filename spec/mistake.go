@@ -39,8 +39,11 @@ func (m Mistakes) sorted() Mistakes {
 	slices.SortStableFunc(out, func(a, b Mistake) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
-	return slices.CompactFunc(out, func(a, b Mistake) bool {
-		return a.Line == b.Line && a.Column == b.Column && a.Message == b.Message
+	seen := map[Mistake]bool{}
+	return slices.DeleteFunc(out, func(m Mistake) bool {
+		again := seen[m]
+		seen[m] = true
+		return again
 	})
 }
 

@@ -2,6 +2,7 @@ package spec
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,6 +40,12 @@ func (r *reader) object(n *yaml.Node, kind, what string) (o *object, ok bool) {
 			continue // reported by inspect
 		}
 		o.keys[key.Value], o.values[key.Value] = key, n.Content[i+1]
+	}
+	for _, key := range slices.Collect(maps.Values(o.keys)) {
+		// expect:"> 1" is a mistake of its own; expect is not missing on top of that.
+		if name, _, ok := cutGlued(key, o.values[key.Value]); ok && o.keys[name] == nil {
+			o.keys[name] = key
+		}
 	}
 	return o, true
 }

@@ -18,7 +18,7 @@ const maxBytes = 1 << 20
 // nothing more can be said.
 func (r *reader) parse(text []byte) *yaml.Node {
 	if len(text) > maxBytes {
-		r.at(1, 1, "", "the file has %d bytes; an experiment file has at most %d: keep data in files of their own and name them under inputs", len(text), maxBytes)
+		r.in(1, 1, "", "the file has %d bytes; an experiment file has at most %d: keep data in files of their own and name them under inputs", len(text), maxBytes)
 		return nil
 	}
 	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))

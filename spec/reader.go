@@ -34,12 +34,18 @@ type reader struct {
 // A shift says that n characters were put in at a place when the text was mended.
 type shift struct{ line, column, n int }
 
+// at reports a mistake at a place of the text that was parsed, which may have been mended.
 func (r *reader) at(line, column int, try, format string, args ...any) {
-	for _, s := range r.moved {
+	for _, s := range slices.Backward(r.moved) {
 		if s.line == line && s.column < column {
-			column = max(1, column-s.n)
+			column -= s.n
 		}
 	}
+	r.in(line, column, try, format, args...)
+}
+
+// in reports a mistake at a place of the text as written.
+func (r *reader) in(line, column int, try, format string, args ...any) {
 	r.mistakes = append(r.mistakes, Mistake{
 		File: r.name, Line: max(1, line), Column: max(1, column), Message: fmt.Sprintf(format, args...), Try: try})
 }

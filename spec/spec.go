@@ -169,12 +169,9 @@ func (r *reader) work(root *object) {
 	case !load && !command:
 		r.mistake(root.node, "experiment file: want one of command, load: what a trial executes")
 	}
-	for _, e := range namesUnder(root.get("target")) {
-		r.targets = append(r.targets, e)
-	}
-	for _, e := range namesUnder(root.get("probes")) {
-		r.probes = append(r.probes, e)
-	}
+	// Their names are known even where the keys are refused as not built yet.
+	r.targets = namesUnder(root.values["target"])
+	r.probes = namesUnder(root.values["probes"])
 }
 
 func namesUnder(n *yaml.Node) []string {

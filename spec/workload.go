@@ -11,7 +11,7 @@ import (
 // workload reads what one trial of the filler's cell does.
 func (f *filler) workload(root *object) assay.Workload {
 	var w assay.Workload
-	if c := f.command(root, "experiment"); c != nil {
+	if c := f.command(root, ""); c != nil {
 		w.Command = c
 	}
 	if n := root.get("load"); n != nil {
