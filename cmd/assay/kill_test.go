@@ -26,8 +26,8 @@ func built(t *testing.T) string {
 	return path
 }
 
-// A stubborn experiment: its trials leave a grandchild that ignores SIGTERM and a daemon in a session
-// of its own, both marked by an argument.
+// A stubborn experiment: its trials leave a grandchild, which ignores SIGTERM in the first block, and
+// a daemon in a session of its own, both marked by an argument.
 const stubborn = `
 experiment: stubborn
 factors: {n: [1, 2, 3]}
@@ -36,8 +36,8 @@ command:
   - sh
   - -c
   - |
-    trap '' TERM
-    (trap '' TERM; exec sleep MARK) &
+    [ {block} -gt 1 ] || trap '' TERM
+    sleep MARK &
     setsid -f env -i PATH="$PATH" sleep MARK
     sleep 0.02
     echo '{"n": {n}}'
