@@ -150,20 +150,20 @@ func (j *judge) aboveCeiling(f *field, cell int, out *Finding) string {
 // nothing finds that there is nothing to judge: no pair, a side without a number, or nothing that
 // could have differed.
 func (j *judge) nothing(c *comparison, out *Finding, of, to []entry) bool {
-	all := append(append([]entry{}, of...), to...)
+	either := func(is func(entry) bool) bool { return anyEntry(of, is) || anyEntry(to, is) }
 	switch {
 	case len(c.pairs) == 0:
 		out.say(assay.Untested, assay.Vacuous, "no block holds a number for "+out.name()+c.refusals())
-	case anyEntry(all, func(e entry) bool { return e.state == text }):
+	case either(func(e entry) bool { return e.state == text }):
 		out.say(assay.Untested, assay.Vacuous, fmt.Sprintf("%s is a text; texts compare by identical", c.f.Ref))
 	case !anyEntry(of, entry.exact) || !anyEntry(to, entry.exact):
-		if anyEntry(all, func(e entry) bool { return e.tooFew }) {
+		if either(func(e entry) bool { return e.tooFew }) {
 			out.say(assay.Undecided, assay.Underpowered)
 			break
 		}
 		out.say(assay.Untested, assay.Vacuous, "a side has not one ok trial with a number")
-	case c.to >= 0 && constant(all):
-		out.say(assay.Untested, assay.Vacuous, fmt.Sprintf("every trial of both sides gave %s: nothing that could have differed", figure(all[0].low, c.f.Unit.Name)))
+	case c.to >= 0 && constant(of) && constant(to) && of[0].low == to[0].low:
+		out.say(assay.Untested, assay.Vacuous, fmt.Sprintf("every trial of both sides gave %s: nothing that could have differed", figure(of[0].low, c.f.Unit.Name)))
 	case c.to < 0 && j.neverAnother(c, of):
 		out.say(assay.Untested, assay.Vacuous, fmt.Sprintf("%s was 0 in every trial of the experiment; a zero counts once it was seen to be able to be another", c.f.Ref))
 	default:

@@ -23,9 +23,9 @@ func (j *judge) identical(h *assay.Hypothesis, f *field) []Finding {
 		p := j.single(f, cell)
 		lost, open = lost+p.lost, open+p.open
 		of = of.plus(p.of)
-		var own []entry
-		for _, pair := range p.pairs {
-			own = append(own, pair.of)
+		own := make([]entry, len(p.pairs))
+		for i, pair := range p.pairs {
+			own[i] = pair.of
 		}
 		all = append(all, own...)
 		out.Blocks = max(out.Blocks, len(p.pairs))
@@ -45,7 +45,7 @@ func (j *judge) identical(h *assay.Hypothesis, f *field) []Finding {
 
 // agree says whether all entries are one value.
 func (j *judge) agree(out *Finding, f *field, all []entry) {
-	cells := map[string][]string{}
+	cells := map[string][]int32{} // by value: the cells that gave it
 	var order []string
 	failed, killed, missing := 0, 0, 0
 	for _, e := range all {
@@ -67,15 +67,15 @@ func (j *judge) agree(out *Finding, f *field, all []entry) {
 		if cells[value] == nil {
 			order = append(order, value)
 		}
-		if name := j.Trials[e.trial-1].Cell.String(); !slices.Contains(cells[value], name) {
-			cells[value] = append(cells[value], name)
+		if cell := j.schedule.cell[e.trial-1]; !slices.Contains(cells[value], cell) {
+			cells[value] = append(cells[value], cell)
 		}
 	}
 	switch {
 	case len(all) < 2:
 		out.say(assay.Untested, assay.Vacuous, "one trial alone is identical to nothing")
 	case len(order) > 1:
-		out.say(assay.Fail, assay.Contradicted, differing(f, order, cells))
+		out.say(assay.Fail, assay.Contradicted, j.differing(f, order, cells))
 	case failed > 0:
 		out.say(assay.Fail, assay.Contradicted, fmt.Sprintf("%d trials failed and gave no %s", failed, f.Ref))
 	case killed > 0 || missing > 0:
@@ -85,7 +85,7 @@ func (j *judge) agree(out *Finding, f *field, all []entry) {
 	}
 }
 
-func differing(f *field, order []string, cells map[string][]string) string {
+func (j *judge) differing(f *field, order []string, cells map[string][]int32) string {
 	const most = 4
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d different values of %s", len(order), f.Ref)
@@ -94,10 +94,10 @@ func differing(f *field, order []string, cells map[string][]string) string {
 			fmt.Fprintf(&b, "; and %d more", len(order)-most)
 			break
 		}
-		names := cells[value]
-		fmt.Fprintf(&b, "; %s in %s", value, names[0])
-		if len(names) > 1 {
-			fmt.Fprintf(&b, " and %d more cells", len(names)-1)
+		in := cells[value]
+		fmt.Fprintf(&b, "; %s in %s", value, j.plan.Cells[in[0]].Cell)
+		if len(in) > 1 {
+			fmt.Fprintf(&b, " and %d more cells", len(in)-1)
 		}
 	}
 	return b.String()

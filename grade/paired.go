@@ -19,9 +19,10 @@ type comparison struct {
 
 // sides are all entries of both sides.
 func (c *comparison) sides() (of, to []entry) {
-	for _, p := range c.pairs {
-		of = append(of, p.of)
-		to = append(to, p.to)
+	both := make([]entry, 2*len(c.pairs))
+	of, to = both[:len(c.pairs):len(c.pairs)], both[len(c.pairs):]
+	for i, p := range c.pairs {
+		of[i], to[i] = p.of, p.to
 	}
 	return of, to
 }
@@ -94,7 +95,7 @@ func (j *judge) compare(c *comparison) Finding {
 	}
 	of, to := c.sides()
 	out.OfMedian, out.ToMedian = medianOf(of), medianOf(to)
-	j.measured(c, &out, &d)
+	j.measured(c, &out, &d, of, to)
 	if j.spoiltClaim(c, &out) || j.nothing(c, &out, of, to) || j.unequal(c, &out) {
 		return out
 	}
@@ -103,7 +104,7 @@ func (j *judge) compare(c *comparison) Finding {
 }
 
 // measured fills in estimate and interval, whatever the verdict will be.
-func (j *judge) measured(c *comparison, out *Finding, d *draws) {
+func (j *judge) measured(c *comparison, out *Finding, d *draws, of, to []entry) {
 	confidence := j.confidence()
 	if c.h.Kind == assay.Same { // two one-sided tests: the interval of twice the alpha decides
 		confidence = math.Max(0, 1-2*(1-confidence))
@@ -115,7 +116,7 @@ func (j *judge) measured(c *comparison, out *Finding, d *draws) {
 	if s.ok {
 		out.Low, out.High = s.printLow/unit.Scale, s.printHigh/unit.Scale
 	}
-	c.notes(out, d)
+	c.notes(out, of, to)
 }
 
 // scaled is the comparison's span in base units, and the unit to print it in.
@@ -161,7 +162,7 @@ func (j *judge) same(c *comparison, d *draws) (assay.Status, assay.Reason) {
 }
 
 // notes say both cells with their medians, so that every per cent has its denominator.
-func (c *comparison) notes(out *Finding, d *draws) {
+func (c *comparison) notes(out *Finding, of, to []entry) {
 	unit := c.f.Unit.Name
 	if len(c.pairs) > 0 {
 		out.note("medians over %d blocks: %s and %s%s", len(c.pairs), figure(out.OfMedian, unit), figure(out.ToMedian, unit), percents(out))
@@ -178,9 +179,9 @@ func (c *comparison) notes(out *Finding, d *draws) {
 	if c.h.Unattributed {
 		out.note("unattributed: the compared levels move several terms at once, so that the ratio belongs to no one of them")
 	}
-	of, to := c.sides()
-	noteOutcomes(out, append(of, to...))
-	if c.h.Kind != assay.Difference && anyEntry(append(of, to...), func(e entry) bool { return e.there() && e.low < 0 && !math.IsInf(e.low, -1) }) {
+	noteOutcomes(out, of, to)
+	negative := func(e entry) bool { return e.there() && e.low < 0 && !math.IsInf(e.low, -1) }
+	if c.h.Kind != assay.Difference && (anyEntry(of, negative) || anyEntry(to, negative)) {
 		out.note("a ratio of negative numbers means nothing; use difference")
 	}
 }
@@ -194,7 +195,7 @@ func percents(f *Finding) string {
 	return fmt.Sprintf(" (%+.1f%% of the second, %+.1f%% of the first)", 100*(of/to-1), 100*(to/of-1))
 }
 
-func noteOutcomes(out *Finding, entries []entry) {
+func noteOutcomes(out *Finding, sides ...[]entry) {
 	for _, k := range []struct {
 		what string
 		is   func(entry) bool
@@ -204,7 +205,11 @@ func noteOutcomes(out *Finding, entries []entry) {
 		{"with too few operations for this quantile", func(e entry) bool { return e.tooFew }},
 		{"ok, but without this measure: both extremes were judged", func(e entry) bool { return e.missing && !e.tooFew }},
 	} {
-		if n := countEntries(entries, k.is); n > 0 {
+		n := 0
+		for _, entries := range sides {
+			n += countEntries(entries, k.is)
+		}
+		if n > 0 {
 			out.note("%d trials %s", n, k.what)
 		}
 	}

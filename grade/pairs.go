@@ -55,7 +55,7 @@ func (j *judge) single(f *field, cell int) pairing {
 // at most one pair: the first executed block that stands for it and has both sides. What voids a
 // trial knows nothing of the measure, so that the choice does not depend on what was measured.
 func (j *judge) collect(f *field, of, to int) pairing {
-	p := pairing{of: j.tally(f, of)}
+	p := pairing{of: j.tally(f, of), pairs: make([]paired, 0, len(j.schedule.slots))}
 	if to >= 0 {
 		p.to = j.tally(f, to)
 	}

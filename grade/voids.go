@@ -95,7 +95,7 @@ type tally struct {
 
 // tally counts the trials of a field's cell in the judging blocks, torn ones apart.
 func (j *judge) tally(f *field, cell int) tally {
-	c := tally{by: map[string]int{}}
+	var c tally
 	for s := range j.judging() {
 		for _, i := range s.blocks {
 			b := &j.schedule.blocks[i]
@@ -120,6 +120,9 @@ func (j *judge) tallyTrial(c *tally, trial int) {
 		c.refused++
 	case !j.counts(trial):
 		c.void++
+		if c.by == nil {
+			c.by = map[string]int{}
+		}
 		for _, name := range j.voidNames(trial) {
 			c.by[name]++
 		}
