@@ -33,19 +33,21 @@ func ChangePoints(xs []float64, penalty float64) []int {
 		best[t] = math.Inf(1)
 	}
 	best[0] = -penalty
-	var starts []int         // where the last stretch may start
-	drop := make([]int, n+1) // t from which on a start is out of the running; 0 is not yet known
+	var starts []int              // where the last stretch may start
+	without := make([]float64, n) // total with the last stretch from each start to t, its change not paid
+	drop := make([]int, n+1)      // t from which on a start is out of the running; 0 is not yet known
 	for t := minSegment; t <= n; t++ {
 		starts = append(starts, t-minSegment)
-		for _, s := range starts {
-			if total := best[s] + cost.of(s, t) + penalty; total < best[t] {
+		for i, s := range starts {
+			without[i] = best[s] + cost.of(s, t)
+			if total := without[i] + penalty; total < best[t] {
 				best[t], last[t] = total, s
 			}
 		}
 		// A start that is worse than a change at t can never win once a stretch may start at t.
 		kept := starts[:0]
-		for _, s := range starts {
-			if drop[s] == 0 && best[s]+cost.of(s, t) > best[t] {
+		for i, s := range starts {
+			if drop[s] == 0 && without[i] > best[t] {
 				drop[s] = t + minSegment
 			}
 			if drop[s] == 0 || t+1 < drop[s] {

