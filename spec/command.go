@@ -48,19 +48,18 @@ func (f *filler) arguments(c *assay.Command, n *yaml.Node, what string) bool {
 		f.onceAt(n, "%s: with shell: true the command is one text, not a list", what)
 		return false
 	}
+	good := true
 	if n.Kind == yaml.SequenceNode {
 		for _, a := range f.items(n, what, false) {
 			t, ok := f.fill(a, what)
-			if !ok {
-				return false
-			}
-			c.Args = append(c.Args, t)
+			c.Args, good = append(c.Args, t), good && ok
 		}
 	} else {
 		s, ok := f.once(n, what)
-		if !ok || !f.line(c, n, s, what) {
-			return false
-		}
+		good = ok && f.line(c, n, s, what)
+	}
+	if !good {
+		return false
 	}
 	if len(c.Args) == 0 || c.Args[0].IsZero() {
 		f.onceAt(n, "%s: the command is empty", what)
@@ -82,14 +81,12 @@ func (f *filler) line(c *assay.Command, n *yaml.Node, s, what string) bool {
 			return false
 		}
 	}
+	good := true
 	for _, w := range words {
 		t, ok := f.fillText(n, w, what)
-		if !ok {
-			return false
-		}
-		c.Args = append(c.Args, t)
+		c.Args, good = append(c.Args, t), good && ok
 	}
-	return true
+	return good
 }
 
 // cpus reads CPU numbers: 0, [0, 1] or "0-3,6".
