@@ -1,0 +1,141 @@
+package driver
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/assaybench/assay/load"
+)
+
+// A pool lends out things that are opened on demand: connections, processes. What came back last
+// is lent first, so that no more are kept warm than are needed.
+type pool[T any] struct {
+	most int // that may be open; 0: no bound
+	open func(context.Context, *load.Operation) (T, error)
+
+	mu      sync.Mutex
+	idle    []T
+	count   load.Connections
+	now     int            // open at present, or being opened
+	waiting []chan loan[T] // who waits for one, in order
+	closed  bool
+}
+
+// A loan is what a waiting operation gets: an open thing, or leave to open one.
+type loan[T any] struct {
+	thing  T
+	opened bool
+}
+
+var errClosed = errors.New("driver is closed")
+
+// take lends one, or opens it, or waits for one if as many as allowed are out. waited says so.
+func (p *pool[T]) take(ctx context.Context, op *load.Operation) (thing T, fresh, waited bool, err error) {
+	p.mu.Lock()
+	switch n := len(p.idle); {
+	case p.closed:
+		p.mu.Unlock()
+		return thing, false, false, errClosed
+	case n > 0:
+		thing = p.idle[n-1]
+		p.idle = p.idle[:n-1]
+		p.mu.Unlock()
+		return thing, false, false, nil
+	case p.most > 0 && p.now >= p.most:
+		turn := make(chan loan[T], 1)
+		p.waiting = append(p.waiting, turn)
+		p.mu.Unlock()
+		l, err := p.wait(ctx, op, turn)
+		if err != nil || l.opened {
+			return l.thing, false, true, err
+		}
+		waited = true
+	default:
+		p.now++
+		p.mu.Unlock()
+	}
+	thing, err = p.open(ctx, op)
+	if err != nil {
+		p.drop()
+		return thing, false, waited, err
+	}
+	p.mu.Lock()
+	p.count.Opened++
+	p.count.Peak = max(p.count.Peak, p.now)
+	p.mu.Unlock()
+	return thing, true, waited, nil
+}
+
+func (p *pool[T]) wait(ctx context.Context, op *load.Operation, turn chan loan[T]) (loan[T], error) {
+	timer := time.NewTimer(time.Until(op.Deadline()))
+	defer timer.Stop()
+	var err error
+	select {
+	case l := <-turn:
+		return l, nil
+	case <-ctx.Done():
+		err = ctx.Err()
+	case <-timer.C:
+		err = context.DeadlineExceeded
+	}
+	p.mu.Lock()
+	for i, other := range p.waiting {
+		if other == turn {
+			p.waiting = append(p.waiting[:i], p.waiting[i+1:]...)
+			p.mu.Unlock()
+			return loan[T]{}, err
+		}
+	}
+	p.mu.Unlock()
+	return <-turn, nil // it came at the same moment
+}
+
+// give takes a thing back that can be used again.
+func (p *pool[T]) give(thing T) (kept bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		p.now--
+		return false
+	}
+	if len(p.waiting) > 0 {
+		turn := p.waiting[0]
+		p.waiting = p.waiting[1:]
+		turn <- loan[T]{thing: thing, opened: true}
+		return true
+	}
+	p.idle = append(p.idle, thing)
+	return true
+}
+
+// drop says that a thing is gone. Who waits may open another in its place.
+func (p *pool[T]) drop() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.waiting) > 0 {
+		turn := p.waiting[0]
+		p.waiting = p.waiting[1:]
+		turn <- loan[T]{}
+		return
+	}
+	p.now--
+}
+
+// connections counts what the pool has opened.
+func (p *pool[T]) connections() load.Connections {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.count
+}
+
+// empty closes the pool and gives what idled in it.
+func (p *pool[T]) empty() []T {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	idle := p.idle
+	p.idle, p.closed = nil, true
+	p.now -= len(idle)
+	return idle
+}

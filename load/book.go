@@ -1,0 +1,208 @@
+package load
+
+import (
+	"sync"
+	"time"
+
+	"github.com/assaybench/assay/hist"
+)
+
+// quarters is into how many parts the window is cut to see whether a backlog grows.
+const quarters = 4
+
+// A book records operations. It is cut into pages, one or two a processor, each with a lock of its
+// own, so that senders do not wait for each other; what is recorded is the sum of the pages.
+type book struct {
+	window time.Duration
+	pages  []*page
+}
+
+// A page is a part of the book. Intended, sent and done times enter it once each and are never
+// kept, but for the operations of the current turn where every one of them is asked for.
+type page struct {
+	mu     sync.Mutex
+	closed bool
+	warmup tally
+	// seconds of the window by intended time; the one after the last holds what is beyond it.
+	seconds []tally
+
+	*times                       // since the last turn
+	spare         *times         // empty, for the next turn
+	own           hist.Histogram // delays that are the generator's, of the window
+	phase         [phases]hist.Histogram
+	inFlight      time.Duration // time in flight within the window, summed
+	inSystem      time.Duration // time in flight at all, summed
+	arrived, left [quarters]int64
+	first         [classes]error // the first error of each class
+
+	_ [64]byte // pages stay off each other's cache lines
+}
+
+// times is what is recorded of the operations of the window between two turns.
+type times struct {
+	response, failed, service, lag hist.Histogram
+	keep                           bool // every operation, in rows
+	rows                           []Row
+}
+
+func (t *times) merge(o *times) {
+	t.response.Merge(&o.response)
+	t.failed.Merge(&o.failed)
+	t.service.Merge(&o.service)
+	t.lag.Merge(&o.lag)
+	t.rows = append(t.rows, o.rows...)
+}
+
+func (t *times) reset() {
+	t.response.Reset()
+	t.failed.Reset()
+	t.service.Reset()
+	t.lag.Reset()
+	t.rows = t.rows[:0]
+}
+
+// newBook is an empty book; keep says that every operation is wanted.
+func newBook(window time.Duration, pages int, keep bool) *book {
+	b := &book{window: window}
+	for range pages {
+		b.pages = append(b.pages, &page{times: &times{keep: keep}, spare: &times{keep: keep}})
+	}
+	return b
+}
+
+// second is the place in a page's seconds for a time of the window.
+func (p *page) second(i int) *tally {
+	for len(p.seconds) <= i {
+		p.seconds = append(p.seconds, tally{})
+	}
+	return &p.seconds[i]
+}
+
+// tallyOf is where an operation intended at that time is counted.
+func (p *page) tallyOf(intended time.Duration) *tally {
+	if intended < 0 {
+		return &p.warmup
+	}
+	return p.second(int(intended / time.Second))
+}
+
+func (b *book) quarter(t time.Duration) int {
+	return min(quarters-1, int(t*quarters/b.window))
+}
+
+// planned counts an arrival that is not sent: dropped or cancelled.
+func (b *book) planned(p *page, intended time.Duration, dropped bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	t := p.tallyOf(intended)
+	t.planned++
+	if dropped {
+		t.dropped++
+	} else {
+		t.cancelled++
+	}
+	if intended >= 0 {
+		p.arrived[b.quarter(intended)]++
+		p.left[b.quarter(intended)]++
+	}
+}
+
+// sent counts an operation that is on its way.
+func (b *book) sent(p *page, op *Operation) {
+	p.mu.Lock()
+	t := p.tallyOf(op.intended)
+	t.planned++
+	t.sent++
+	if op.intended >= 0 {
+		p.arrived[b.quarter(op.intended)]++
+	}
+	p.mu.Unlock()
+}
+
+// done records what came of an operation. Once the book is closed nothing is: what was under way
+// then is in flight at the end.
+func (b *book) done(p *page, op *Operation, class Class, err error, now time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return
+	}
+	t := p.tallyOf(op.intended)
+	if class == 0 {
+		t.ok++
+	} else {
+		t.failed[class]++
+		if p.first[class] == nil {
+			p.first[class] = err
+		}
+	}
+	if op.intended < 0 {
+		return
+	}
+	b.enter(p, op, class, now)
+}
+
+// enter records the times of an operation of the window.
+func (b *book) enter(p *page, op *Operation, class Class, now time.Duration) {
+	if class == 0 {
+		p.response.Record(int64(now - op.intended))
+		p.service.Record(int64(now - op.sent))
+	} else {
+		p.failed.Record(int64(now - op.intended))
+	}
+	p.lag.Record(int64(op.sent - op.intended))
+	p.own.Record(int64(op.handed - max(op.intended, op.freed)))
+	p.inSystem += now - op.sent
+	p.inFlight += min(now, b.window) - min(op.sent, b.window)
+	if now <= b.window {
+		p.left[b.quarter(now)]++
+		if class == 0 {
+			p.second(int(now/time.Second)).completed++
+		}
+	}
+	if op.phased && class == 0 {
+		for i := range op.spent {
+			p.phase[i].Record(int64(op.spent[i]))
+		}
+	}
+	if p.keep {
+		p.rows = append(p.rows, rowOf(op, class, now))
+	}
+}
+
+// close ends the recording; what is not done by now stays in flight.
+func (b *book) close() {
+	for _, p := range b.pages {
+		p.mu.Lock()
+		p.closed = true
+		p.mu.Unlock()
+	}
+}
+
+// turn adds to t what was recorded since the last turn. The pages are only exchanged under their
+// locks and added up afterwards, so that no sender waits for the adding.
+func (b *book) turn(t *times) {
+	for _, p := range b.pages {
+		p.mu.Lock()
+		full := p.times
+		p.times, p.spare = p.spare, nil
+		p.mu.Unlock()
+		t.merge(full)
+		full.reset()
+		p.mu.Lock()
+		p.spare = full
+		p.mu.Unlock()
+	}
+}
+
+// soFar is the sum of all tallies, warm-up apart.
+func (b *book) soFar() (sum tally) {
+	for _, p := range b.pages {
+		p.mu.Lock()
+		for i := range p.seconds {
+			sum.add(&p.seconds[i])
+		}
+		p.mu.Unlock()
+	}
+	return sum
+}

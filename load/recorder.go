@@ -1,0 +1,150 @@
+package load
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/assaybench/assay/hist"
+)
+
+// failedTag marks, in response.hlog, the intervals of operations that did not end ok: their times
+// until the failure. They are kept apart because a failure is not a fast answer.
+const failedTag = "failed"
+
+// A recorder turns the pages of the book once a second and keeps what stood on them: in sum, in
+// interval logs, and in a Parquet file on request.
+type recorder struct {
+	loop  *loop
+	tick  func(Progress)
+	total times
+	now   times
+	last  time.Duration
+	logs  []intervalLog
+	rows  *rowWriter
+	err   error
+}
+
+// An intervalLog is one of the three logs.
+type intervalLog struct {
+	file *os.File
+	w    *hist.Writer
+	of   func(*times) *hist.Histogram
+	tag  string
+}
+
+func newRecorder(l *loop, o Options) (*recorder, error) {
+	r := &recorder{loop: l, tick: o.Tick}
+	if o.Dir == "" {
+		return r, nil
+	}
+	for _, log := range []struct {
+		name string
+		of   func(*times) *hist.Histogram
+	}{
+		{"response.hlog", func(t *times) *hist.Histogram { return &t.response }},
+		{"service.hlog", func(t *times) *hist.Histogram { return &t.service }},
+		{"lag.hlog", func(t *times) *hist.Histogram { return &t.lag }},
+	} {
+		f, err := os.Create(filepath.Join(o.Dir, log.name))
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("create interval log: %w", err), r.finish())
+		}
+		w, err := hist.NewWriter(f, l.clock.zero)
+		r.logs = append(r.logs, intervalLog{file: f, w: w, of: log.of})
+		if err != nil {
+			return nil, errors.Join(err, r.finish())
+		}
+	}
+	r.logs = append(r.logs, intervalLog{w: r.logs[0].w, of: func(t *times) *hist.Histogram { return &t.failed }, tag: failedTag})
+	if l.plan.Operations {
+		var err error
+		if r.rows, err = newRowWriter(o.Dir); err != nil {
+			return nil, errors.Join(err, r.finish())
+		}
+	}
+	return r, nil
+}
+
+// everySecond turns the pages at every full second of the window until stop closes.
+func (r *recorder) everySecond(stop <-chan struct{}) {
+	r.last = max(0, r.loop.clock.now())
+	for {
+		now := r.loop.clock.now()
+		next := now.Truncate(time.Second)
+		if next <= now {
+			next += time.Second
+		}
+		timer := time.NewTimer(next - now)
+		select {
+		case <-stop:
+			timer.Stop()
+			r.turn()
+			return
+		case <-timer.C:
+			r.turn()
+		}
+	}
+}
+
+// turn takes one interval down.
+func (r *recorder) turn() {
+	now := r.loop.clock.now()
+	r.now.reset()
+	r.loop.book.turn(&r.now)
+	if now > 0 {
+		r.write(r.last, now)
+	}
+	if r.tick != nil {
+		r.tick(r.progress(now))
+	}
+	r.total.response.Merge(&r.now.response)
+	r.total.failed.Merge(&r.now.failed)
+	r.total.service.Merge(&r.now.service)
+	r.total.lag.Merge(&r.now.lag)
+	r.last = max(0, now)
+}
+
+// write appends the interval to the logs. The first error stays and ends the writing.
+func (r *recorder) write(from, to time.Duration) {
+	for _, log := range r.logs {
+		h := log.of(&r.now)
+		if r.err != nil || log.tag != "" && h.Count() == 0 {
+			continue
+		}
+		r.err = log.w.Write(hist.Interval{Start: r.loop.clock.zero.Add(from), Length: to - from, Tag: log.tag, Histogram: h})
+	}
+	if r.rows != nil && r.err == nil && len(r.now.rows) > 0 {
+		r.err = r.rows.write(r.now.rows)
+	}
+}
+
+func (r *recorder) progress(now time.Duration) Progress {
+	sum := r.loop.book.soFar()
+	p := Progress{Elapsed: now, Ledger: sum.ledger(), InFlight: int(r.loop.flying.Load()), Last: quantilesOf(&r.now.response, 0)}
+	if d := now - r.last; d > 0 {
+		p.CompletedPerS = float64(r.now.response.Count()) / d.Seconds()
+	}
+	return p
+}
+
+// finish closes the files and returns the first error of the recording.
+func (r *recorder) finish() error {
+	err := r.err
+	for _, log := range r.logs {
+		if log.file == nil {
+			continue
+		}
+		if closeErr := log.file.Close(); err == nil && closeErr != nil {
+			err = fmt.Errorf("close interval log: %w", closeErr)
+		}
+	}
+	if r.rows != nil {
+		if closeErr := r.rows.close(); err == nil {
+			err = closeErr
+		}
+	}
+	return err
+}
