@@ -267,8 +267,8 @@ func list(texts []string) string {
 	return strings.Join(texts[:last], ", ") + " and " + texts[last]
 }
 
-// capital is the sentence with its first letter upright, unless its first word is a name of the
-// user's such as p99(response_time).
+// sentence is text with a full stop. It stays lower case at its head: the first word is often a
+// name of the author's, such as p99(response_time).
 func sentence(text string) string {
 	if text == "" {
 		return ""

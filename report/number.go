@@ -189,7 +189,20 @@ func Confidence(c float64) string {
 	return strings.TrimSuffix(strings.TrimRight(text, "0"), ".") + "%"
 }
 
-// duration is a time in nanoseconds as one number with its unit.
-func duration(ns float64) string {
-	return One(ns, assay.Unit{Name: "ns", Dim: assay.Dimension{Base: "ns"}, Scale: 1}, false)
+var (
+	nsUnit    = assay.Unit{Name: "ns", Dim: assay.Dimension{Base: "ns"}, Scale: 1}
+	bytesUnit = assay.Unit{Name: "B", Dim: assay.Dimension{Base: "B"}, Scale: 1}
+)
+
+// three is a number with its unit to three significant digits, also those that are nought, so that
+// numbers in a column look equally exact: "17.0 ms".
+func three(x float64, u assay.Unit) string {
+	s := ScaleOf(u, false, x)
+	if x == 0 {
+		return "0" + s.Suffix()
+	}
+	return s.Phrase(x, clamp(2-int(math.Floor(math.Log10(math.Abs(x*s.Factor)))), 0, 9))
 }
+
+// duration is a time in nanoseconds as one number with its unit.
+func duration(ns float64) string { return One(ns, nsUnit, false) }

@@ -111,15 +111,20 @@ func (f *Findings) cautionText(p *pen) {
 	}
 	p.heading("Do not quote")
 	for _, c := range f.Verdicts.DoNotQuote {
-		text := c.What
-		if c.Why != "" {
-			text += ": " + c.Why
-		}
-		if c.Instead != "" {
-			text = strings.TrimSuffix(text, ".") + ". Instead: " + c.Instead
-		}
-		p.item("-", "", 4, sentence(text))
+		p.item("-", "", 4, cautionText(c))
 	}
+}
+
+// cautionText is a figure that must not be quoted, in one line.
+func cautionText(c assay.Caution) string {
+	text := c.What
+	if c.Why != "" {
+		text += ": " + c.Why
+	}
+	if c.Instead != "" {
+		text = strings.TrimSuffix(text, ".") + ". Instead: " + c.Instead
+	}
+	return sentence(text)
 }
 
 func (f *Findings) settleText(p *pen) {
