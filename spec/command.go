@@ -42,8 +42,11 @@ func (f *filler) command(o *object, what string) *assay.Command {
 	return c
 }
 
-// arguments sets the program and its arguments from a command line or a list.
+// arguments sets the program and its arguments from a command line, a list, or one of these a level.
 func (f *filler) arguments(c *assay.Command, n *yaml.Node, what string) bool {
+	if n = f.eachCommand(n, what); n == nil {
+		return false
+	}
 	if n.Kind == yaml.SequenceNode && c.Shell {
 		f.onceAt(n, "%s: with shell: true the command is one text, not a list", what)
 		return false
