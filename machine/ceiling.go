@@ -1,0 +1,117 @@
+package machine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/assaybench/assay"
+)
+
+// Ceilings measures what this machine can do at most, so that figures can stand beside it. It uses
+// the machine hard for about half a minute: nothing else should be measured meanwhile.
+type Ceilings struct {
+	// Dir is the folder whose disk is measured; empty leaves the disk out. A file of Size bytes is
+	// written there and removed.
+	Dir  string
+	Size int64 // 0 is 256 MiB
+	// Runs is how often each is measured, 0 is 9; For is how long each of those takes, 0 is 100 ms.
+	Runs int
+	For  time.Duration
+}
+
+// errUnavailable says that a ceiling cannot be measured here.
+var errUnavailable = errors.New("not measurable here")
+
+// A ceiling is one measurement: its name and unit as a measure, how it is done in words, and the
+// figure of one run.
+type ceiling struct {
+	name, unit, method string
+	once               func(ctx context.Context) (float64, error)
+}
+
+// Measure measures all ceilings: name, median, the interval on the median, unit and method. absent
+// names those that cannot be measured here and why. It stops with ctx; what it wrote is removed.
+func (c Ceilings) Measure(ctx context.Context) (list []assay.Measured, absent []string, err error) {
+	if c.Size == 0 {
+		c.Size = 256 << 20
+	}
+	if c.Runs == 0 {
+		c.Runs = 9
+	}
+	if c.For == 0 {
+		c.For = 100 * time.Millisecond
+	}
+	for _, group := range []func(context.Context, func(ceiling) error) error{
+		c.clock, c.calibration, c.cores, c.memory, c.loopback, c.disk,
+	} {
+		err := group(ctx, func(one ceiling) error {
+			m, err := c.repeat(ctx, one)
+			if errors.Is(err, errUnavailable) {
+				absent = append(absent, fmt.Sprintf("%s: %v", one.name, err))
+				return nil
+			}
+			if err == nil {
+				list = append(list, m)
+			}
+			return err
+		})
+		if errors.Is(err, errUnavailable) {
+			absent = append(absent, err.Error())
+			continue
+		}
+		if err != nil {
+			return list, absent, fmt.Errorf("measure ceilings: %w", err)
+		}
+	}
+	return list, absent, nil
+}
+
+// repeat measures one ceiling so often as was asked, after a run that does not count.
+func (c Ceilings) repeat(ctx context.Context, one ceiling) (assay.Measured, error) {
+	values := make([]float64, 0, c.Runs)
+	for i := range c.Runs + 1 {
+		if ctx.Err() != nil {
+			return assay.Measured{}, context.Cause(ctx)
+		}
+		v, err := one.once(ctx)
+		if err != nil {
+			return assay.Measured{}, fmt.Errorf("%s: %w", one.name, err)
+		}
+		if i > 0 {
+			values = append(values, v)
+		}
+	}
+	median, low, high, confidence := spread(values)
+	return assay.Measured{
+		Name: one.name, Value: median, Low: low, High: high, Unit: one.unit,
+		Method: fmt.Sprintf("%s; median of %d runs with the %.0f%% interval on the median", one.method, c.Runs, 100*confidence),
+	}, nil
+}
+
+// spread is the median with the exact interval on it from order statistics (Conover, Practical
+// Nonparametric Statistics, 3.2): the narrowest pair of ranks that covers at least 95%, or the
+// extremes where there are too few values for that.
+func spread(values []float64) (median, low, high, confidence float64) {
+	sorted := slices.Sorted(slices.Values(values))
+	n := len(sorted)
+	if n == 0 {
+		return math.NaN(), math.NaN(), math.NaN(), 0
+	}
+	median = (sorted[(n-1)/2] + sorted[n/2]) / 2
+	// tail is the probability that the true median lies below the k-th smallest value.
+	term := math.Exp2(-float64(n))
+	tail, k := term, 0
+	for next := tail; ; k++ {
+		term *= float64(n-k) / float64(k+1)
+		next += term
+		if 2*next > 0.05 || k+1 >= n/2 {
+			break
+		}
+		tail = next
+	}
+	return median, sorted[k], sorted[n-1-k], 1 - 2*tail
+}

@@ -1,0 +1,172 @@
+package machine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// Blocks of the disk measurements, in bytes, and how many operations are under way at once where a
+// disk is asked for as much as it gives.
+const (
+	sequentialBlock = 1 << 20
+	randomBlock     = 4 << 10
+	queueDepth      = 32
+)
+
+// A diskFile is an open file past the page cache, with where the next sequential block goes.
+type diskFile struct {
+	*os.File
+	size int64
+	next int64
+}
+
+// disk measures the disk under Dir past the page cache (O_DIRECT): sequential writes and reads of
+// 1 MiB, random ones of 4 KiB one at a time and 32 at once, and a write that is made durable. What a
+// host or a controller caches below is part of the figure.
+func (c Ceilings) disk(ctx context.Context, measure func(ceiling) error) (err error) {
+	if c.Dir == "" {
+		return nil
+	}
+	f, err := c.openDisk()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	// Written once in full before anything is read: a hole costs nothing to read.
+	if err := f.fill(ctx); err != nil {
+		return err
+	}
+	where := "in " + c.Dir + ", O_DIRECT"
+	for _, one := range []ceiling{
+		{"bandwidth(disk_write)", "B/s", "sequential blocks of 1 MiB " + where, func(ctx context.Context) (float64, error) { return f.sequential(ctx, c.For, f.WriteAt) }},
+		{"bandwidth(disk_read)", "B/s", "sequential blocks of 1 MiB " + where, func(ctx context.Context) (float64, error) { return f.sequential(ctx, c.For, f.ReadAt) }},
+		{"rtt(disk_read)", "ns", "mean of random blocks of 4 KiB, one at a time " + where, func(ctx context.Context) (float64, error) { return inverse(f.random(ctx, c.For, 1, f.ReadAt)) }},
+		{"rtt(disk_write)", "ns", "mean of random blocks of 4 KiB, one at a time " + where, func(ctx context.Context) (float64, error) { return inverse(f.random(ctx, c.For, 1, f.WriteAt)) }},
+		{"rate(disk_read)", "/s", "random blocks of 4 KiB, 32 at once " + where, func(ctx context.Context) (float64, error) { return f.random(ctx, c.For, queueDepth, f.ReadAt) }},
+		{"rate(disk_write)", "/s", "random blocks of 4 KiB, 32 at once " + where, func(ctx context.Context) (float64, error) { return f.random(ctx, c.For, queueDepth, f.WriteAt) }},
+		{"rtt(disk_sync)", "ns", "mean of a random block of 4 KiB written and made durable by fdatasync " + where, func(ctx context.Context) (float64, error) { return inverse(f.random(ctx, c.For, 1, f.durable)) }},
+	} {
+		if err := measure(one); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func inverse(perSecond float64, err error) (float64, error) {
+	return 1e9 / perSecond, err
+}
+
+// openDisk makes the file and takes its name away at once, so that it is gone however this process
+// ends.
+func (c Ceilings) openDisk() (*diskFile, error) {
+	var fs unix.Statfs_t
+	if err := unix.Statfs(c.Dir, &fs); err != nil {
+		return nil, fmt.Errorf("disk: ask free space of %s: %w", c.Dir, err)
+	}
+	if free := int64(fs.Bavail) * fs.Bsize; free < 2*c.Size {
+		return nil, fmt.Errorf("disk: %w: %s has %d MiB free, want %d", errUnavailable, c.Dir, free>>20, 2*c.Size>>20)
+	}
+	name := filepath.Join(c.Dir, fmt.Sprintf(".assay-disk-%d", os.Getpid()))
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL|unix.O_DIRECT, 0o600)
+	if errors.Is(err, unix.EINVAL) {
+		// The file was made before the flag was refused.
+		return nil, errors.Join(fmt.Errorf("disk: %w: the file system of %s has no O_DIRECT", errUnavailable, c.Dir), os.Remove(name))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("disk: %w", err)
+	}
+	if err := os.Remove(name); err != nil {
+		return nil, errors.Join(fmt.Errorf("disk: %w", err), f.Close())
+	}
+	size := max(c.Size/sequentialBlock, 1) * sequentialBlock
+	return &diskFile{File: f, size: size}, nil
+}
+
+func (f *diskFile) fill(ctx context.Context) error {
+	b := noise(sequentialBlock)
+	for at := int64(0); at < f.size; at += sequentialBlock {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if _, err := f.WriteAt(b, at); err != nil {
+			if errors.Is(err, unix.EINVAL) {
+				return fmt.Errorf("disk: %w: %w", errUnavailable, err)
+			}
+			return fmt.Errorf("disk: %w", err)
+		}
+	}
+	return f.Sync()
+}
+
+// noise is a block that begins at a page, as O_DIRECT wants, and that no disk can compress.
+func noise(n int) []byte {
+	const page = 4096
+	b := make([]byte, n+page)
+	off := int(-uintptr(unsafe.Pointer(&b[0])) & (page - 1))
+	b = b[off : off+n : off+n]
+	var seed [32]byte
+	rand.NewChaCha8(seed).Read(b)
+	return b
+}
+
+// sequential moves blocks one after the other for d, at most once over the file, and gives bytes a second.
+func (f *diskFile) sequential(ctx context.Context, d time.Duration, move func([]byte, int64) (int, error)) (float64, error) {
+	b := noise(sequentialBlock)
+	var bytes int64
+	start := time.Now()
+	for time.Since(start) < d && bytes < f.size || bytes == 0 {
+		if ctx.Err() != nil {
+			return 0, context.Cause(ctx)
+		}
+		if _, err := move(b, f.next); err != nil {
+			return 0, fmt.Errorf("disk: %w", err)
+		}
+		bytes += sequentialBlock
+		f.next = (f.next + sequentialBlock) % f.size
+	}
+	return float64(bytes) / time.Since(start).Seconds(), nil
+}
+
+// random moves blocks at random places for d, several at once, and gives operations a second.
+func (f *diskFile) random(ctx context.Context, d time.Duration, depth int, move func([]byte, int64) (int, error)) (float64, error) {
+	var done atomic.Int64
+	errs := make([]error, depth)
+	var workers sync.WaitGroup
+	start := time.Now()
+	for i := range depth {
+		workers.Go(func() {
+			b := noise(randomBlock)
+			places := rand.New(rand.NewPCG(uint64(i), uint64(f.size)))
+			for first := true; first || time.Since(start) < d && ctx.Err() == nil; first = false {
+				if _, err := move(b, places.Int64N(f.size/randomBlock)*randomBlock); err != nil {
+					errs[i] = fmt.Errorf("disk: %w", err)
+					return
+				}
+				done.Add(1)
+			}
+		})
+	}
+	workers.Wait()
+	rate := float64(done.Load()) / time.Since(start).Seconds()
+	return rate, errors.Join(append(errs, context.Cause(ctx))...)
+}
+
+// durable writes a block and waits until it would survive a power cut.
+func (f *diskFile) durable(b []byte, at int64) (int, error) {
+	n, err := f.WriteAt(b, at)
+	if err != nil {
+		return n, err
+	}
+	return n, unix.Fdatasync(int(f.Fd()))
+}
