@@ -99,6 +99,9 @@ func (j *judge) confounded(h *assay.Hypothesis) string {
 
 // findings judges the hypothesis in every matching cell, by the blocks up to the current look.
 func (j *judge) findings(h *assay.Hypothesis) []Finding {
+	if h.Kind == assay.Highest {
+		return j.highest(h)
+	}
 	f, err := j.field(h.Measure)
 	if err != nil {
 		out := newFinding(h.At, nil)
@@ -113,6 +116,14 @@ func (j *judge) findings(h *assay.Hypothesis) []Finding {
 		findings = j.absolute(h, f)
 	case assay.Identical:
 		findings = j.identical(h, f)
+	case assay.Knee:
+		findings = j.knee(h, f)
+	case assay.Trend:
+		findings = j.trend(h, f)
+	case assay.Line:
+		findings = j.line(h, f)
+	case assay.LadderKind:
+		findings = j.ladder(h, f)
 	}
 	if len(findings) == 0 {
 		out := newFinding(h.At.With(h.Of), nil)
