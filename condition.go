@@ -146,8 +146,6 @@ func (b Bound) String() string {
 	switch {
 	case b.IsText:
 		return "'" + strings.ReplaceAll(b.Text, "'", "''") + "'"
-	case b.Times.Name != "" && b.Quantity.Text == "1":
-		return b.Times.String()
 	case b.Times.Name != "":
 		return b.Quantity.String() + " * " + b.Times.String()
 	}

@@ -60,7 +60,9 @@ func (p *Plan) skipAlong(factors []Factor, name string) {
 // Order is the order in which k cells are executed in a block, counted from 1; block 0 and below
 // are warm-ups. Every k successive blocks are the shuffled rows of a Williams square (Williams,
 // Aust. J. Sci. Res. A 2, 1949) whose treatments are a fresh permutation, so that over any number
-// of blocks the times a cell stood at a position differ by at most one, and predecessors are balanced.
+// of blocks the times a cell stood at a position differ by at most one. Over a whole square every cell
+// follows every other once; with an odd k it takes two squares, of which the second is the first
+// one's mirror image, and then it is twice.
 func Order(seed uint64, k, block int) []int {
 	if k <= 0 {
 		return nil
@@ -69,7 +71,10 @@ func Order(seed uint64, k, block int) []int {
 	rng := rand.New(rand.NewPCG(seed, uint64(int64(cycle))))
 	cells := permutation(rng, k)
 	rows := permutation(rng, k)
-	mirrored := k%2 == 1 && cycle%2 != 0 // an odd square balances predecessors only in pairs
+	mirrored := k%2 == 1 && cycle%2 != 0
+	if mirrored {
+		cells = permutation(rand.New(rand.NewPCG(seed, uint64(int64(cycle-1)))), k)
+	}
 	order := make([]int, k)
 	for i := range order {
 		// The first row of the square is 0, 1, k-1, 2, k-2, …; each other row adds one to it.
