@@ -6,7 +6,6 @@ import (
 	"runtime"
 	"slices"
 	"time"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -117,11 +116,5 @@ func allowedCPUs() ([]int, error) {
 	if err := unix.SchedGetaffinity(0, &set); err != nil {
 		return nil, fmt.Errorf("ask for cores: %w", err)
 	}
-	var cpus []int
-	for i := range len(set) * 8 * int(unsafe.Sizeof(set[0])) {
-		if set.IsSet(i) {
-			cpus = append(cpus, i)
-		}
-	}
-	return cpus, nil
+	return members(set), nil
 }
