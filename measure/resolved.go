@@ -52,5 +52,8 @@ func (m Resolved) Of(t *assay.Trial, files fs.FS) (assay.Value, error) {
 	if !m.raw || files == nil {
 		return assay.Value{}, fmt.Errorf("measure %s: %w", m.Ref, ErrAbsent)
 	}
+	if operationFile(m.Ref) != "" {
+		return ofOperations(t, files, m.Ref)
+	}
 	return ofReadings(files, m.Ref)
 }
