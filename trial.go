@@ -122,6 +122,7 @@ func builtinTable() map[string]Builtin {
 		{Name: "restarts", Unit: plain, Better: Lower, Object: true},
 		{Name: "resident", Unit: plain, Object: true, suffix: "_ratio"},
 		{Name: "rtt", Unit: ns, Better: Lower, Object: true, suffix: "_ns"},
+		{Name: "cold_start", Unit: ns, Better: Lower, Object: true, suffix: "_ns"},
 		{Name: "recovery", Unit: ns, Better: Lower, Object: true, suffix: "_ns"},
 		{Name: "temp", Unit: Unit{Name: "C", Dim: Dimension{Base: "C"}, Scale: 1}, Better: Lower, suffix: "_celsius"},
 		{Name: "load1", Unit: plain, Better: Lower},

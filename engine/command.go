@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -21,7 +22,7 @@ const (
 
 // command executes the trial's command and records how it ended and what it used.
 func (t *trial) command(ctx context.Context, w *assay.Workload) {
-	inv, err := t.run.invocation(w.Command, t.values, t.record.Trial)
+	inv, err := t.run.invocation(w.Command, t.values)
 	if err != nil {
 		t.refuse(ctx, err)
 		return
@@ -39,11 +40,16 @@ func (t *trial) command(ctx context.Context, w *assay.Workload) {
 	}
 	defer stderr.Close()
 	inv.Stdout, inv.Stderr = stdout, stderr
+	inv.Started = func(pid int) { t.pid.Store(int64(pid)) }
 	inv.Cap, inv.HungAfter, inv.Progress = w.Cap, w.Hung.After, t.progressFile(w)
 	exit, err := target.Execute(ctx, inv)
 	if err != nil {
 		t.refuse(ctx, err)
 		return
+	}
+	t.pid.Store(0)
+	if exit.Outcome == assay.Interrupted && errors.Is(context.Cause(ctx), errCap) {
+		exit.Outcome = assay.Capped
 	}
 	t.recordExit(exit)
 }
@@ -84,7 +90,7 @@ func (t *trial) recordExit(e target.Exit) {
 }
 
 // invocation is the command with everything filled in.
-func (r *Run) invocation(c *assay.Command, values map[string]string, trial int) (target.Invocation, error) {
+func (r *Run) invocation(c *assay.Command, values map[string]string) (target.Invocation, error) {
 	inv := target.Invocation{Dir: c.Dir, Stdin: c.Stdin, CPUs: c.CPUs, Nice: c.Nice, Limits: c.Limits}
 	for _, arg := range c.Args {
 		s, err := arg.Expand(values)

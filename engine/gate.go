@@ -6,29 +6,58 @@ import (
 	"time"
 
 	"github.com/assaybench/assay"
+	"github.com/assaybench/assay/telemetry"
 )
 
 // gatePoll is how often a waiting gate is read.
 const gatePoll = 250 * time.Millisecond
 
-// gates waits for every gate in turn and records what was read. It reports whether the trial may begin.
-func (t *trial) gates(ctx context.Context) bool {
+// gates waits for every gate in turn and records what was read. An error says that the trial may
+// not begin.
+func (t *trial) gates(ctx context.Context) error {
+	if len(t.run.Experiment.Gates) == 0 {
+		return nil
+	}
+	gauge, err := t.openGauge()
+	if err != nil {
+		return err
+	}
+	defer closeProbers(gauge.Probers)
 	for _, g := range t.run.Experiment.Gates {
 		if !t.record.Cell.Matches(g.At) {
 			continue
 		}
-		reading, err := t.gate(ctx, g)
+		reading, err := t.gate(ctx, gauge, g)
 		t.record.Gates = append(t.record.Gates, reading)
 		if err != nil {
-			t.refuse(ctx, fmt.Errorf("gate %s: %w", reading.Condition, err))
-			return false
+			return fmt.Errorf("gate %s: %w", reading.Condition, err)
 		}
 	}
-	return true
+	return nil
+}
+
+// openGauge is a gauge with the probes of the cell.
+func (t *trial) openGauge() (*telemetry.Gauge, error) {
+	g := &telemetry.Gauge{Probers: map[string]telemetry.Prober{}, Dir: t.dir}
+	for _, p := range t.setting.Workload.Probes {
+		prober, err := telemetry.NewProber(p)
+		if err != nil {
+			closeProbers(g.Probers)
+			return nil, fmt.Errorf("probe %s: %w", p.Name, err)
+		}
+		g.Probers[p.Name] = prober
+	}
+	return g, nil
+}
+
+func closeProbers(probers map[string]telemetry.Prober) {
+	for _, p := range probers {
+		p.Close()
+	}
 }
 
 // gate reads the gate's measure until the condition holds or its patience is at an end.
-func (t *trial) gate(ctx context.Context, g assay.Gate) (assay.GateReading, error) {
+func (t *trial) gate(ctx context.Context, gauge *telemetry.Gauge, g assay.Gate) (assay.GateReading, error) {
 	c := g.Condition
 	if !g.Object.IsZero() {
 		object, err := g.Object.Expand(t.environment())
@@ -41,7 +70,7 @@ func (t *trial) gate(ctx context.Context, g assay.Gate) (assay.GateReading, erro
 	builtin, _ := assay.BuiltinMeasure(c.Measure.Name)
 	start := time.Now()
 	for waiting := false; ; waiting = true {
-		v, err := t.gauge.Read(ctx, c.Measure)
+		v, err := gauge.Read(ctx, c.Measure)
 		reading.WaitedNS = int64(time.Since(start))
 		if err != nil {
 			return reading, err

@@ -32,7 +32,7 @@ func (r *Run) hook(ctx context.Context, c *assay.Command, values map[string]stri
 		}
 		return err
 	}
-	inv, err := r.invocation(c, values, 0)
+	inv, err := r.invocation(c, values)
 	if err != nil {
 		return err
 	}

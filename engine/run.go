@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/assaybench/assay"
+	"github.com/assaybench/assay/load"
 	"github.com/assaybench/assay/store"
 )
 
@@ -33,7 +34,13 @@ type Run struct {
 	// Limit is how many trials to execute at most; 0 is all of them.
 	Limit int
 
+	// Driver opens the driver that a load names; nil where no cell has a load.
+	Driver func(l assay.Load, values map[string]string, seed uint64) (load.Driver, error)
+
 	settings map[string]*assay.Setting
+	services services
+	idle     map[string]time.Duration // how a probe answers while nothing is executed
+	stats    map[string][]string      // statistics to record of each time of operations
 	files    fingerprints
 	first    map[string]string // digest by executable or input file, of the first trial that used it
 }
@@ -63,6 +70,7 @@ type Progress struct {
 // ctx is ctx's error; the trial under way is then recorded as interrupted.
 func (r *Run) Do(ctx context.Context) (err error) {
 	r.prepare()
+	defer r.services.stopAll()
 	executed := 0
 	for {
 		step, ok := r.Next(r.Folder.Contents().Trials)
@@ -99,7 +107,8 @@ func (r *Run) prepare() {
 		s := &r.Experiment.Settings[i]
 		r.settings[s.Cell.Key()] = s
 	}
-	r.files = fingerprints{}
+	r.files, r.idle, r.stats = fingerprints{}, map[string]time.Duration{}, wantedStats(r.Experiment)
+	r.services.run = r
 	r.first = map[string]string{}
 	for _, t := range r.Folder.Contents().Trials {
 		for name, digest := range trialDigests(&t) {

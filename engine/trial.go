@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/assaybench/assay"
@@ -19,30 +21,42 @@ type trial struct {
 	dir     string
 	step    Step
 	values  map[string]string // of {block}, {trial} and {seed}
-	gauge   telemetry.Gauge
 	record  assay.Trial
+	killed  *assay.KillRule // the rule that stopped it; nil for none
+
+	pid       atomic.Int64 // of the command, while it executes
+	recovered atomic.Int64 // ns from a restart on purpose until the target served again
+	mu        sync.Mutex
+	aside     []string // notes from beside the trial
 }
 
 // execute fills the record. It returns nothing: all that goes wrong is the trial's outcome, or what
 // voided it.
 func (t *trial) execute(ctx context.Context) {
 	t.record.StartedAt = time.Now().UTC()
-	if !t.gates(ctx) {
-		return
-	}
 	w := &t.setting.Workload
-	if err := t.fingerprint(w); err != nil {
-		t.refuse(ctx, err)
-		return
-	}
-	if err := t.run.hooks(ctx, w.Hooks.Prepare, t.values, t.dir, "prepare"); err != nil {
-		t.refuse(ctx, err)
-		return
+	for _, begin := range []func() error{
+		func() error { return t.gates(ctx) },
+		func() error { return t.fingerprint(w) },
+		func() error { return t.run.hooks(ctx, w.Hooks.Prepare, t.values, t.dir, "prepare") },
+		func() error { return t.run.services.ready(ctx, t) },
+		func() error { return t.baseline(ctx) },
+	} {
+		if err := begin(); err != nil {
+			t.refuse(ctx, err)
+			return
+		}
 	}
 	t.run.tell(Progress{Phase: Running, Step: t.step, Cell: t.record.Cell})
-	before := telemetry.Snapshot()
-	t.command(ctx, w)
+	began := time.Now()
+	before := telemetry.Snapshot(t.run.services.objects()...)
+	t.work(ctx, w)
 	t.machine(before.Since())
+	t.run.services.judge(t, began)
+	if t.killed != nil {
+		t.run.services.stopAll()
+		t.afterKill(ctx)
+	}
 	if err := t.run.hooks(ctx, w.Hooks.Conclude, t.values, t.dir, "conclude"); err != nil {
 		t.void("conclude", err.Error())
 	}
@@ -50,6 +64,45 @@ func (t *trial) execute(ctx context.Context) {
 		t.declared()
 	}
 	t.guards()
+}
+
+// work executes the workload under watch: its telemetry, probes, kill rules and events.
+func (t *trial) work(ctx context.Context, w *assay.Workload) {
+	watched := w.Load != nil || len(w.Targets)+len(w.Probes)+len(w.Kills) > 0
+	if !watched {
+		t.command(ctx, w)
+		return
+	}
+	watch, err := t.startWatch(ctx)
+	if err != nil {
+		t.refuse(ctx, err)
+		return
+	}
+	limited, uncap := capped(ctx, w.Cap)
+	defer uncap()
+	work, cancel := context.WithCancelCause(limited)
+	var beside sync.WaitGroup
+	beside.Go(func() { t.watchKills(work, watch, cancel) })
+	beside.Go(func() { t.events(work, time.Now()) })
+	if w.Load != nil {
+		t.load(work, w)
+	} else {
+		t.command(work, w)
+	}
+	cancel(nil)
+	beside.Wait()
+	t.stopWatch(watch)
+	t.record.Notes = append(t.record.Notes, t.aside...)
+	if ns := t.recovered.Load(); ns > 0 {
+		t.record.Measures["recovery_ns"] = assay.Num(float64(ns))
+	}
+}
+
+// later notes something from beside the trial.
+func (t *trial) later(note string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.aside = append(t.aside, note)
 }
 
 // refuse ends a trial that could not begin.

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/assaybench/assay"
+	"github.com/assaybench/assay/driver"
 	"github.com/assaybench/assay/engine"
 	"github.com/assaybench/assay/grade"
 	"github.com/assaybench/assay/machine"
@@ -160,18 +161,24 @@ func execute(c *cobra.Command, e *assay.Experiment, folder *store.Folder, sessio
 	plan, seed := folder.Contents().Registration.CurrentPlan(), folder.Contents().Registration.Seed
 	progress := newProgress(c.ErrOrStderr(), e, plan, folder.Contents().Trials, quiet)
 	defer progress.close()
-	schedule, added := grade.NewSchedule(plan, seed), 0
 	run := &engine.Run{
 		Experiment: e, Folder: folder, Session: session, Mark: mark, Report: progress.tell,
-		Next: func(trials []assay.Trial) (engine.Step, bool) {
-			for ; added < len(trials); added++ {
-				schedule.Add(&trials[added])
-			}
-			s, ok := schedule.Next(session.ID, func(int) bool { return decided(e, folder) })
-			return engine.Step(s), ok
-		},
+		Next: following(plan, seed, session, func() bool { return decided(e, folder) }),
 	}
 	return run.Do(c.Context())
+}
+
+// following names the step that follows the trials recorded so far; decided says whether the verdicts
+// are decided at the look just reached.
+func following(plan assay.Plan, seed uint64, session assay.Session, decided func() bool) func([]assay.Trial) (engine.Step, bool) {
+	schedule, added := grade.NewSchedule(plan, seed), 0
+	return func(trials []assay.Trial) (engine.Step, bool) {
+		for ; added < len(trials); added++ {
+			schedule.Add(&trials[added])
+		}
+		s, ok := schedule.Next(session.ID, func(int) bool { return decided() })
+		return engine.Step(s), ok
+	}
 }
 
 // runMark identifies the processes of runs into one folder on this machine.

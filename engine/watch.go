@@ -1,0 +1,122 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/assaybench/assay"
+	"github.com/assaybench/assay/measure"
+	"github.com/assaybench/assay/telemetry"
+)
+
+// readingsFile is where a trial's telemetry goes.
+const readingsFile = "readings.csv"
+
+// A watch is the telemetry beside one trial.
+type watch struct {
+	series     *telemetry.Series
+	sink       *os.File
+	bystanders []telemetry.Bystander
+}
+
+// startWatch begins to watch the trial's objects and to perform its probes.
+func (t *trial) startWatch(ctx context.Context) (*watch, error) {
+	w := &watch{}
+	var err error
+	if w.sink, err = os.Create(filepath.Join(t.dir, readingsFile)); err != nil {
+		return nil, fmt.Errorf("watch: %w", err)
+	}
+	for _, p := range t.setting.Workload.Probes {
+		b, err := telemetry.NewBystander(p)
+		if err != nil {
+			w.close()
+			return nil, fmt.Errorf("probe %s: %w", p.Name, err)
+		}
+		w.bystanders = append(w.bystanders, b)
+	}
+	var scrapes []*telemetry.Prometheus
+	for _, a := range t.setting.Workload.Targets {
+		if a.Prometheus != "" {
+			scrapes = append(scrapes, &telemetry.Prometheus{Target: a.Name, URL: a.Prometheus})
+		}
+	}
+	w.series, err = telemetry.Watch{
+		Samplers: telemetry.Local(t.objects), Remote: telemetry.Remote(scrapes...),
+		Probes: w.bystanders, Sink: w.sink,
+	}.Start(context.WithoutCancel(ctx))
+	if err != nil {
+		w.close()
+		return nil, err
+	}
+	return w, nil
+}
+
+func (w *watch) close() {
+	for _, b := range w.bystanders {
+		b.Prober.Close()
+	}
+	w.sink.Close()
+}
+
+// objects are what the trial's telemetry is of: the targets, the command and Assay itself.
+func (t *trial) objects() []telemetry.Object {
+	list := t.run.services.objects()
+	if pid := int(t.pid.Load()); pid != 0 {
+		list = append(list, telemetry.Object{Name: commandObject, PID: pid})
+	}
+	return append(list, telemetry.Object{Name: telemetry.Generator, PID: os.Getpid()})
+}
+
+// commandObject is the name of the trial's command where an object is asked for.
+const commandObject = "command"
+
+// stopWatch ends the watch and reduces the series to the measures of their objects.
+func (t *trial) stopWatch(w *watch) {
+	coverage, err := w.series.Stop()
+	w.close()
+	if err != nil {
+		t.note(err.Error())
+	}
+	for _, c := range coverage {
+		if c.Misses > 0 {
+			t.note(c.String())
+		}
+	}
+	t.reduceReadings()
+}
+
+// reduced says which statistic of a series stands for the trial where nobody names one.
+var reduced = map[string]string{"rss_peak": "max", "rss_anon": "max", "cpu": "mean", "threads": "max",
+	"rtt": "mean", "temp": "max", "load1": "max", "cpu_idle": "mean", "cpu_steal": "mean"}
+
+// reduceReadings turns the series of objects into measures of the trial.
+func (t *trial) reduceReadings() {
+	f, err := os.Open(filepath.Join(t.dir, readingsFile))
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	readings, err := measure.Readings(f)
+	if err != nil {
+		t.note(err.Error())
+		return
+	}
+	series := map[assay.MeasureRef][]assay.Value{}
+	for _, r := range readings {
+		if reduced[r.Name] != "" {
+			ref := assay.MeasureRef{Name: r.Name, Object: r.Object}
+			series[ref] = append(series[ref], assay.Num(r.Value))
+		}
+	}
+	for ref, values := range series {
+		key := assay.MeasureKey(ref)
+		if _, ok := t.record.Measures[key]; ok {
+			continue // the kernel's own account is better than samples
+		}
+		if v, err := measure.Reduce(values, reduced[ref.Name]); err == nil {
+			t.record.Measures[key] = v
+		}
+	}
+}
