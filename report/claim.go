@@ -159,6 +159,8 @@ func (c claim) subject() string {
 		estimate = "not known"
 	}
 	switch c.h.Kind {
+	case "":
+		return "the estimate is " + estimate
 	case assay.Ratio, assay.Same:
 		return m + " with " + c.side(c.h.Of) + " is " + estimate + " that with " + c.side(c.h.To) + c.at()
 	case assay.Difference:
@@ -170,6 +172,9 @@ func (c claim) subject() string {
 	case assay.Highest:
 		return "the highest " + c.h.Along + c.at() + " that meets " + c.meets() + " is " + estimate
 	case assay.Trend:
+		if c.v.Estimate == nil {
+			return "the trend of " + m + " along " + c.h.Along + c.at() + " was looked at"
+		}
 		return "the trend of " + m + " along " + c.h.Along + c.at() + " is " + estimate
 	case assay.Line:
 		return "the slope of " + m + " along " + c.h.Along + c.at() + " is " + estimate

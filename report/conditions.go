@@ -47,7 +47,7 @@ func (f *Findings) gates() []gateRow {
 		}
 	}
 	var rows []gateRow
-	for _, condition := range order {
+	for _, condition := range order[:min(len(order), mostTableRows)] {
 		s := by[condition]
 		row := gateRow{Condition: condition, Reading: list(s.texts), Refused: s.refused, Waited: "never"}
 		if c, err := assay.ParseCondition(condition); err == nil && len(s.readings) > 0 {

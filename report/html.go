@@ -57,7 +57,7 @@ type htmlMeasure struct {
 	MorePanels              int
 	Order                   template.HTML
 	Confidence              string
-	Dots                    bool
+	Key                     string
 	Head                    []string
 	Rows                    []htmlRow
 	MoreRows                int
@@ -85,6 +85,15 @@ const (
 	mostExcluded  = 300
 	mostOrders    = 40
 	mostNumbers   = 2000 // characters of trial numbers in one row
+)
+
+// What the marks of a plot mean.
+const (
+	keyMarks  = "Cross: void. Triangle: failed or stopped, which counts as worse than any number."
+	keyDots   = "Every dot is a trial; within a column early blocks stand at the left. " + keyMarks
+	keyRows   = "Every dot is a trial. " + keyMarks
+	keyBinned = "Too many trials to draw each: the shapes are their distribution. In the order plot a column draws neighbouring " +
+		"trials together (pale: all, dark: the middle half, line: median); ticks at its foot are voids."
 )
 
 // HTML writes the report as one file that loads nothing: style and drawings are inside, and there
@@ -168,7 +177,10 @@ func (p *page) addMeasures(f *Findings) {
 func (f *Findings) htmlMeasure(m *grade.Figures, by map[string][]int, binned bool, at int) htmlMeasure {
 	p := &plotter{f, m, scaleOf(m), by, binned}
 	h := htmlMeasure{Name: m.Ref.String(), Direction: strings.Trim(direction(m.Better), " ()"), Anchor: "m" + strconv.Itoa(at+1),
-		Confidence: Confidence(confidence(m)), Dots: !binned}
+		Confidence: Confidence(confidence(m)), Key: keyBinned}
+	if !binned {
+		h.Key = keyDots
+	}
 	g, ok := f.group(m.Cells)
 	var plots []plot
 	if ok {
@@ -181,6 +193,9 @@ func (f *Findings) htmlMeasure(m *grade.Figures, by map[string][]int, binned boo
 		}
 	} else {
 		g = grouping{}
+		if !binned {
+			h.Key = keyRows
+		}
 		plots = []plot{p.rowPlot()}
 		h.MorePanels = max(len(m.Cells)-mostPlotRows, 0)
 	}

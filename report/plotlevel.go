@@ -13,7 +13,7 @@ import (
 const mostDots = 6000
 
 // bins is the number of bins of a cell's distribution where dots would be too many.
-const bins = 24
+const bins = 64
 
 // A plotter draws one measure.
 type plotter struct {
@@ -44,7 +44,7 @@ func (p *plotter) levelPlots(g grouping) []plot {
 		shown = append(shown, c.Median, c.Low, c.High)
 	}
 	for i := range p.f.Trials {
-		if t := &p.f.Trials[i]; i < len(p.m.Values) && t.Counts() && t.Outcome == assay.OK {
+		if i < len(p.m.Values) && p.good(i) {
 			shown = append(shown, p.m.Values[i])
 		}
 	}
@@ -151,6 +151,10 @@ func (p *plotter) direct(g grouping) bool {
 	return true
 }
 
+// mostMarks is how many cells of one panel have their trials and intervals drawn; beyond, only the
+// line through the medians can be seen anyway.
+const mostMarks = 600
+
 // series draws the cells of one panel: trials, then lines between medians, then intervals.
 func (p *plotter) series(c *canvas, g grouping, x levelAxis, y axis, cells []grade.CellFigures) {
 	slot := min(x.gap*0.8, 46*float64(len(g.series))) / float64(len(g.series))
@@ -158,7 +162,11 @@ func (p *plotter) series(c *canvas, g grouping, x levelAxis, y axis, cells []gra
 		shift := float64(g.seriesOf(cell)) - float64(len(g.series)-1)/2
 		return x.x[cell[g.along.Name]] + shift*slot
 	}
-	for _, cell := range cells {
+	marked := cells
+	if len(cells) > mostMarks {
+		marked = nil
+	}
+	for _, cell := range marked {
 		class := seriesClass(g.seriesOf(cell.Cell))
 		if p.binned {
 			p.bin(c, class, place(cell.Cell), slot*0.86, y, cell)
@@ -167,7 +175,7 @@ func (p *plotter) series(c *canvas, g grouping, x levelAxis, y axis, cells []gra
 		}
 	}
 	p.medians(c, g, x, y, cells, place)
-	for _, cell := range cells {
+	for _, cell := range marked {
 		p.interval(c, seriesClass(g.seriesOf(cell.Cell)), place(cell.Cell), min(slot*0.42, 11), y, cell)
 	}
 }
@@ -175,13 +183,19 @@ func (p *plotter) series(c *canvas, g grouping, x levelAxis, y axis, cells []gra
 // medians joins the medians of each series along the axis and names the series at the end.
 func (p *plotter) medians(c *canvas, g grouping, x levelAxis, y axis, cells []grade.CellFigures, place func(assay.Cell) float64) {
 	ends := map[int]float64{}
+	type spot struct {
+		series int
+		level  string
+	}
+	by := map[spot]grade.CellFigures{}
+	for _, cell := range cells {
+		by[spot{g.seriesOf(cell.Cell), cell.Cell[g.along.Name]}] = cell
+	}
 	for i := range g.series {
 		var xs, ys []float64
 		for _, level := range x.order {
-			for _, cell := range cells {
-				if g.seriesOf(cell.Cell) == i && cell.Cell[g.along.Name] == level && finite(cell.Median) {
-					xs, ys = append(xs, place(cell.Cell)), append(ys, y.at(cell.Median))
-				}
+			if cell, ok := by[spot{i, level}]; ok && finite(cell.Median) {
+				xs, ys = append(xs, place(cell.Cell)), append(ys, y.at(cell.Median))
 			}
 		}
 		c.polyline("join "+seriesClass(i), xs, ys)
@@ -295,13 +309,19 @@ func (p *plotter) interval(c *canvas, class string, x, half float64, y axis, cel
 	c.path("mid "+class, "M"+attr(x-half)+" "+attr(y.at(cell.Median))+"h"+attr(2*half), title)
 }
 
+// good reports whether the trial at i counts and ended ok.
+func (p *plotter) good(i int) bool {
+	t := &p.f.Trials[i]
+	return t.Counts() && t.Outcome == assay.OK
+}
+
 // bin draws the distribution of a cell's counted trials as a column of centred bars.
 func (p *plotter) bin(c *canvas, class string, x, width float64, y axis, cell grade.CellFigures) {
 	var counts [bins]int
 	most := 0
 	height := (y.from - y.to) / bins
 	for _, i := range p.by[cell.Cell.Key()] {
-		if v := p.m.Values[i]; p.f.Trials[i].Counts() && finite(v) {
+		if v := p.m.Values[i]; p.good(i) && finite(v) {
 			b := clamp(int((y.from-y.at(v))/height), 0, bins-1)
 			counts[b]++
 			most = max(most, counts[b])
@@ -311,7 +331,7 @@ func (p *plotter) bin(c *canvas, class string, x, width float64, y axis, cell gr
 	for b, n := range counts {
 		if n > 0 {
 			w := max(width*float64(n)/float64(most), 1)
-			d.WriteString("M" + attr(x-w/2) + " " + attr(y.from-float64(b+1)*height) + "h" + attr(w) + "v" + attr(height-0.6) + "h" + attr(-w) + "z")
+			d.WriteString("M" + attr(x-w/2) + " " + attr(y.from-float64(b+1)*height) + "h" + attr(w) + "v" + attr(height-0.3) + "h" + attr(-w) + "z")
 		}
 	}
 	if d.Len() > 0 {

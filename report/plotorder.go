@@ -60,7 +60,7 @@ func (p *plotter) order() []int {
 func (p *plotter) finite(trials []int, values []float64) []float64 {
 	var xs []float64
 	for _, i := range trials {
-		if t := &p.f.Trials[i]; t.Counts() && t.Outcome == assay.OK && finite(values[i]) {
+		if p.good(i) && finite(values[i]) {
 			xs = append(xs, values[i])
 		}
 	}

@@ -22,7 +22,7 @@ func (p *plotter) rowPlot() plot {
 	for _, cell := range cells {
 		shown = append(shown, cell.Median, cell.Low, cell.High)
 		for _, i := range p.by[cell.Cell.Key()] {
-			if t := &p.f.Trials[i]; i < len(p.m.Values) && t.Counts() && t.Outcome == assay.OK {
+			if i < len(p.m.Values) && p.good(i) {
 				shown = append(shown, p.m.Values[i])
 			}
 		}
@@ -104,7 +104,7 @@ func (p *plotter) rowDot(c *canvas, x axis, y float64, i int) {
 func (p *plotter) rowBin(c *canvas, x axis, mid float64, trials []int) {
 	counts := make([]int, 120)
 	for _, i := range trials {
-		if v := p.m.Values[i]; p.f.Trials[i].Counts() && finite(v) {
+		if v := p.m.Values[i]; p.good(i) && finite(v) {
 			b := int((x.at(v) - x.from) / (x.to - x.from) * float64(len(counts)))
 			counts[clamp(b, 0, len(counts)-1)]++
 		}

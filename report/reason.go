@@ -93,6 +93,8 @@ func sayHolds(c claim) string {
 		return c.subject() + ": " + c.wanted() + ", as claimed"
 	case c.bracket() && c.interval() != "":
 		return c.subject() + ", and every value there is " + c.wanted()
+	case c.estimate() == "":
+		return "what was found is " + c.wanted()
 	case c.interval() == "":
 		return c.subject() + ", which is " + c.wanted()
 	}
@@ -107,6 +109,8 @@ func sayContradicted(c claim) string {
 		return c.subject() + "; claimed was " + c.wanted()
 	case c.bracket() && c.interval() != "":
 		return c.subject() + ", and no value there is " + c.wanted()
+	case c.estimate() == "":
+		return "what was found is not " + c.wanted()
 	case c.interval() == "":
 		return c.subject() + ", which is not " + c.wanted()
 	}
