@@ -174,22 +174,6 @@ func leadingUint(b []byte) uint64 {
 	return n
 }
 
-// parseCounters reads lines of "name number", such as /proc/vmstat, cpu.stat and memory.stat; lines
-// of another form are passed over.
-func parseCounters(b []byte) map[string]uint64 {
-	m := map[string]uint64{}
-	for line := range bytes.Lines(b) {
-		name, rest, ok := bytes.Cut(bytes.TrimSpace(line), []byte(" "))
-		if !ok {
-			continue
-		}
-		if v, err := strconv.ParseUint(string(bytes.TrimSpace(rest)), 10, 64); err == nil {
-			m[string(name)] = v
-		}
-	}
-	return m
-}
-
 // counter is one line of a file of counters, found without reading the others: /proc/vmstat has two
 // hundred of them and is read around every trial.
 func counter(b []byte, name string) (uint64, bool) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -70,8 +71,8 @@ type Trees struct {
 	Objects func() []Object
 
 	root    root
-	parents map[int]int // of every process on the machine, read once
-	belongs map[string]map[int]bool
+	parents map[int]int    // of every process on the machine, read once
+	owners  map[int]string // object that a process belongs to
 	now     []tree
 	at      time.Time
 }
@@ -79,15 +80,15 @@ type Trees struct {
 // A tree is an object with its living processes.
 type tree struct {
 	object string
-	root   int
 	pids   []int
 }
 
 // treeAge is how long a listing stands: much less than a tick, longer than reading all samplers.
 const treeAge = 20 * time.Millisecond
 
-// processes lists the objects with their living processes. A process that was once in a tree stays
-// in it, also when its parent ends and it is handed to another.
+// processes lists the objects with their living processes. A process belongs to the nearest object
+// above it, so that what a generator starts as a target is not the generator's; and it stays with it
+// when its parent ends and it is handed to another.
 func (t *Trees) processes() ([]tree, error) {
 	if t.now != nil && time.Since(t.at) < treeAge {
 		return t.now, nil
@@ -99,8 +100,8 @@ func (t *Trees) processes() ([]tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t.belongs == nil {
-		t.parents, t.belongs = map[int]int{}, map[string]map[int]bool{}
+	if t.owners == nil {
+		t.parents, t.owners = map[int]int{}, map[int]string{}
 	}
 	alive := make(map[int]bool, len(pids))
 	for _, pid := range pids {
@@ -116,14 +117,49 @@ func (t *Trees) processes() ([]tree, error) {
 	for pid := range t.parents {
 		if !alive[pid] {
 			delete(t.parents, pid)
+			delete(t.owners, pid)
 		}
 	}
+	objects := t.Objects()
+	t.own(objects, pids)
 	t.now = t.now[:0]
-	for _, o := range t.Objects() {
-		t.now = append(t.now, t.grow(o, pids, alive))
+	for _, o := range objects {
+		t.now = append(t.now, t.of(o, pids, alive))
 	}
 	t.at = time.Now()
 	return t.now, nil
+}
+
+// own finds the owner of every process: the object whose root it is, else its parent's, else the one
+// it had while its parent lived.
+func (t *Trees) own(objects []Object, pids []int) {
+	known := make(map[int]string, len(pids))
+	for _, o := range objects {
+		if _, taken := known[o.PID]; o.PID > 0 && !taken {
+			known[o.PID] = o.Name
+		}
+	}
+	var owner func(pid, depth int) string
+	owner = func(pid, depth int) string {
+		if name, ok := known[pid]; ok {
+			return name
+		}
+		name := ""
+		// A cycle can only come of a number that was used again between two listings.
+		if parent, alive := t.parents[pid]; alive && depth < 1000 {
+			name = owner(parent, depth+1)
+		}
+		if name == "" {
+			name = t.owners[pid]
+		}
+		known[pid] = name
+		return name
+	}
+	for _, pid := range pids {
+		if name := owner(pid, 0); name != "" {
+			t.owners[pid] = name
+		}
+	}
 }
 
 // list is all process numbers.
@@ -149,39 +185,19 @@ func (t *Trees) list() ([]int, error) {
 	return pids, nil
 }
 
-// grow is an object's tree: those who were in it and live, and the descendants of its root.
-func (t *Trees) grow(o Object, pids []int, alive map[int]bool) tree {
-	members := t.belongs[o.Name]
-	if members == nil {
-		members = map[int]bool{}
-		t.belongs[o.Name] = members
-	}
-	for pid := range members {
-		if !alive[pid] {
-			delete(members, pid)
-		}
-	}
-	if o.PID > 0 && alive[o.PID] {
-		members[o.PID] = true
-	}
-	if o.Cgroup != "" {
-		for _, pid := range t.inGroup(o.Cgroup) {
-			members[pid] = alive[pid]
-		}
-	}
-	// A child's number is mostly above its parent's, so that one pass finds nearly all; numbers wrap,
-	// so that passes go on until none is found.
-	for found := true; found; {
-		found = false
-		for _, pid := range pids {
-			if !members[pid] && members[t.parents[pid]] {
-				members[pid], found = true, true
-			}
-		}
-	}
-	one := tree{object: o.Name, root: o.PID}
+// of is an object's processes: those that it owns, and those in the control group that it names.
+func (t *Trees) of(o Object, pids []int, alive map[int]bool) tree {
+	one := tree{object: o.Name}
 	for _, pid := range pids {
-		if members[pid] {
+		if t.owners[pid] == o.Name {
+			one.pids = append(one.pids, pid)
+		}
+	}
+	if o.Cgroup == "" {
+		return one
+	}
+	for _, pid := range t.inGroup(o.Cgroup) {
+		if alive[pid] && !slices.Contains(one.pids, pid) {
 			one.pids = append(one.pids, pid)
 		}
 	}

@@ -236,3 +236,40 @@ func TestTreeKeepsOrphans(t *testing.T) {
 		}
 	}
 }
+
+// TestTreesOfNestedObjectsDoNotOverlap: a generator starts its target, whose memory is not its own;
+// and a child that was seen before it was named changes hands.
+func TestTreesOfNestedObjectsDoNotOverlap(t *testing.T) {
+	cmd := exec.Command("sh", "-c", "sleep 30 & sleep 30")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cmd.Wait() })
+	t.Cleanup(func() { killTree(t, cmd.Process.Pid) })
+	objects := []Object{{Name: Generator, PID: os.Getpid()}}
+	trees := &Trees{Objects: func() []Object { return objects }}
+	sizes := func() map[string]int {
+		time.Sleep(treeAge)
+		list, err := trees.processes()
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := map[string]int{}
+		for _, one := range list {
+			n[one.object] = len(one.pids)
+		}
+		return n
+	}
+	for range 100 {
+		if sizes()[Generator] == 4 {
+			break
+		}
+	}
+	if n := sizes(); n[Generator] != 4 {
+		t.Errorf("trees = %v, want the generator with three below it", n)
+	}
+	objects = append(objects, Object{Name: "api", PID: cmd.Process.Pid})
+	if n := sizes(); n[Generator] != 1 || n["api"] != 3 {
+		t.Errorf("trees = %v, want the generator alone and the target with three", n)
+	}
+}
