@@ -172,13 +172,13 @@ var evictCall = regexp.MustCompile(`^evict\((.*)\)$`)
 
 // commands reads a hook: a command line, a list of arguments, or several of these in a list.
 // A hook can also be a mapping with the keys of a program, and evict(FILES) drops files from the
-// page cache.
+// page cache: a list that starts with it is one of hooks, not of arguments.
 func (f *filler) commands(n *yaml.Node, what string) []assay.Command {
 	if n == nil {
 		return nil
 	}
 	nodes := []*yaml.Node{n}
-	if n.Kind == yaml.SequenceNode && len(n.Content) > 0 && n.Content[0].Kind != yaml.ScalarNode {
+	if n.Kind == yaml.SequenceNode && len(n.Content) > 0 && (n.Content[0].Kind != yaml.ScalarNode || evictCall.MatchString(n.Content[0].Value)) {
 		nodes = f.items(n, what, false)
 	}
 	var list []assay.Command

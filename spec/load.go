@@ -1,8 +1,6 @@
 package spec
 
 import (
-	"fmt"
-	"net"
 	"net/url"
 	"slices"
 	"strings"
@@ -308,7 +306,7 @@ func (f *filler) checkAddress(n *yaml.Node, s, what string) {
 	if n == nil || s == "" {
 		return
 	}
-	if _, port, err := net.SplitHostPort(s); err != nil || port == "" {
-		f.onceAt(n, "%s: want HOST:PORT such as 127.0.0.1:8080, got %q", what, fmt.Sprint(shorten(s)))
+	if u, err := url.Parse("tcp://" + s); err != nil || u.Hostname() == "" || u.Port() == "" || u.Host != s {
+		f.onceAt(n, "%s: want HOST:PORT such as 127.0.0.1:8080, got %q", what, shorten(s))
 	}
 }
