@@ -25,6 +25,9 @@ type PlannedCell struct {
 	Cell   Cell              `json:"cell"`
 	Values map[string]string `json:"values,omitempty"`
 	Why    string            `json:"why,omitempty"`
+	// Twin says that the cell is another of Cells once more, for the experiment's instrument: the
+	// two differ in nothing, and what their figures differ by is noise.
+	Twin bool `json:"twin,omitempty"`
 }
 
 // NewPlan orders the experiment's cells. The same experiment and seed give the same plan.
@@ -34,6 +37,11 @@ func NewPlan(e *Experiment, seed uint64) Plan {
 		p.Cells = append(p.Cells, PlannedCell{Cell: s.Cell, Values: s.Values})
 		for _, k := range s.Workload.Kills {
 			p.skipAlong(e.Factors, k.SkipAbove)
+		}
+	}
+	for _, s := range e.Settings {
+		if e.Instrument.Twin != nil && s.Cell.Key() == e.Instrument.Twin.Key() {
+			p.Cells = append(p.Cells, PlannedCell{Cell: s.Cell, Values: s.Values, Twin: true})
 		}
 	}
 	for _, a := range e.Absent {

@@ -84,6 +84,10 @@ func MeasureKey(r MeasureRef) string {
 	return key.String()
 }
 
+// InjectedKey is the key under which the known delay of an instrument's inject stands in the measures
+// of a trial that had it, in the unit of the measure that it must move.
+const InjectedKey = "injected"
+
 // A Builtin describes a built-in measure.
 type Builtin struct {
 	Name   string
