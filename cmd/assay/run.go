@@ -162,7 +162,7 @@ func execute(c *cobra.Command, e *assay.Experiment, folder *store.Folder, sessio
 	progress := newProgress(c.ErrOrStderr(), e, plan, folder.Contents().Trials, quiet)
 	defer progress.close()
 	run := &engine.Run{
-		Experiment: e, Folder: folder, Session: session, Mark: mark, Report: progress.tell,
+		Experiment: e, Folder: folder, Session: session, Mark: mark, Report: progress.tell, Driver: driver.New,
 		Next: following(plan, seed, session, func() bool { return decided(e, folder) }),
 	}
 	return run.Do(c.Context())
