@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/assaybench/assay"
+	"github.com/assaybench/assay/grade"
 )
 
 // A claim is a verdict together with the hypothesis it judges: what the words are made from.
@@ -188,7 +189,60 @@ func (c claim) subject() string {
 
 func (c claim) side(cell assay.Cell) string { return c.f.cellText(cell) }
 
+// findings are what the single matching cells say; nil where there is but one.
+func (c claim) findings() []grade.Finding {
+	for _, g := range c.f.Hypotheses {
+		if g.ID == c.v.ID && len(g.Findings) > 1 {
+			return g.Findings
+		}
+	}
+	return nil
+}
+
+// chosen is the finding whose figures the verdict states; nil where there is but one.
+func (c claim) chosen() *grade.Finding {
+	findings := c.findings()
+	for i := range findings {
+		if f := &findings[i]; c.v.Estimate != nil && f.Estimate == *c.v.Estimate && f.Reason == c.v.Reason {
+			return f
+		}
+	}
+	return nil
+}
+
+// of is the claim with the figures of one of its findings.
+func (c claim) of(f *grade.Finding) claim {
+	known := func(x float64) *float64 {
+		if !finite(x) {
+			return nil
+		}
+		return &x
+	}
+	c.v.Estimate, c.v.Low, c.v.High = known(f.Estimate), known(f.Low), known(f.High)
+	c.v.Unit, c.v.Blocks, c.v.Confidence, c.v.Verdict, c.v.Reason = f.Unit, f.Blocks, f.Confidence, f.Status, f.Reason
+	return c
+}
+
+// place is the cell of a finding without the levels that the claim itself compares or runs along.
+func (c claim) place(f *grade.Finding) string {
+	cell := f.Of.Without(append(sortedKeys(c.h.Of), append(sortedKeys(c.h.To), c.h.Along)...)...)
+	text := ""
+	if len(cell) > 0 {
+		text = c.f.cellText(cell)
+	}
+	if f.Pool != "" {
+		text = strings.TrimSpace(text + " in " + f.Pool)
+	}
+	return text
+}
+
+// at says where the claim is made or, where several cells match, in which of them the figures are.
 func (c claim) at() string {
+	if f := c.chosen(); f != nil {
+		if place := c.place(f); place != "" {
+			return " at " + place + " (the least favourable of " + group(float64(len(c.findings())), 0) + ")"
+		}
+	}
 	if len(c.h.At) == 0 {
 		return ""
 	}

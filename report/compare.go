@@ -38,6 +38,7 @@ type ComparedCommand struct {
 type CommandRatio struct {
 	Of         string   `json:"of"` // the earlier command
 	To         string   `json:"to"`
+	Sides      [2]int   `json:"-"` // positions of Of and To among the commands, from 1; 0: found by text
 	Ratio      *float64 `json:"ratio"`
 	Low        *float64 `json:"low"`
 	High       *float64 `json:"high"`
@@ -74,9 +75,9 @@ func CompareText(w io.Writer, c Comparison, width int, quiet, colour bool) error
 		}
 		p.table(2, rows, func(column int) bool { return column > 0 && column < 4 })
 	}
-	for _, k := range c.Commands {
+	for i, k := range c.Commands {
 		if text := outcomes(k); text != "" {
-			p.para(2, "", c.label(k.Command)+": "+text)
+			p.para(2, "", c.label(i)+": "+text)
 		}
 	}
 	for i, text := range c.Warnings {
@@ -92,7 +93,7 @@ func CompareText(w io.Writer, c Comparison, width int, quiet, colour bool) error
 // Sentence is what one comparison says: "B is 1.23 times as fast as A; 95% interval 1.19 to 1.27;
 // 24 blocks."
 func (c Comparison) Sentence(r CommandRatio) string {
-	of, to := c.label(r.Of), c.label(r.To)
+	of, to := c.label(c.position(r.Of, r.Sides[0])), c.label(c.position(r.To, r.Sides[1]))
 	if r.Ratio == nil {
 		if side := c.neverOK(r); side != "" {
 			return sentence(of + " and " + to + " cannot be compared: no trial of " + side + " ended ok")
@@ -134,9 +135,9 @@ func (c Comparison) Sentence(r CommandRatio) string {
 
 // neverOK is the label of a compared command without an ok trial; empty if both have some.
 func (c Comparison) neverOK(r CommandRatio) string {
-	for _, k := range c.Commands {
-		if k.OK == 0 && (k.Command == r.Of || k.Command == r.To) {
-			return c.label(k.Command)
+	for _, i := range []int{c.position(r.Of, r.Sides[0]), c.position(r.To, r.Sides[1])} {
+		if c.Commands[i].OK == 0 {
+			return c.label(i)
 		}
 	}
 	return ""
@@ -171,11 +172,18 @@ func ratioText(ratio float64, low, high *float64) (figure, interval string) {
 	return group(ratio, decimals), group(*low, decimals) + " to " + group(*high, decimals)
 }
 
-// label is the letter of a command, A for the first; beyond the letters, the command itself.
-func (c Comparison) label(command string) string {
-	i := slices.IndexFunc(c.Commands, func(k ComparedCommand) bool { return k.Command == command })
-	if i < 0 || i >= mostLetters {
-		return command
+// position is the index of a command: the one given, counted from 1, or the first with that text.
+func (c Comparison) position(command string, given int) int {
+	if given > 0 {
+		return given - 1
+	}
+	return max(0, slices.IndexFunc(c.Commands, func(k ComparedCommand) bool { return k.Command == command }))
+}
+
+// label is the letter of the command at i, A for the first; beyond the letters, the command itself.
+func (c Comparison) label(i int) string {
+	if i >= mostLetters {
+		return c.Commands[i].Command
 	}
 	return string(rune('A' + i))
 }
@@ -250,16 +258,9 @@ func CompareMarkdown(w io.Writer, c Comparison) error {
 func CompareCSV(w io.Writer, c Comparison) error {
 	out := csv.NewWriter(w)
 	rows := [][]string{{"of", "to", "of_median_s", "to_median_s", "ratio", "low", "high", "confidence", "blocks", "verdict", "reason"}}
-	median := func(command string) string {
-		for _, k := range c.Commands {
-			if k.Command == command {
-				return optional(k.Median)
-			}
-		}
-		return ""
-	}
+	median := func(command string, given int) string { return optional(c.Commands[c.position(command, given)].Median) }
 	for _, r := range c.Comparisons {
-		rows = append(rows, []string{r.Of, r.To, median(r.Of), median(r.To), optional(r.Ratio), optional(r.Low), optional(r.High),
+		rows = append(rows, []string{r.Of, r.To, median(r.Of, r.Sides[0]), median(r.To, r.Sides[1]), optional(r.Ratio), optional(r.Low), optional(r.High),
 			csvNumber(r.Confidence), csvNumber(float64(r.Blocks)), r.Verdict, r.Reason})
 	}
 	if err := out.WriteAll(rows); err != nil {

@@ -102,15 +102,35 @@ func (f *Findings) levels(c assay.Cell) []string {
 	return texts
 }
 
-// fingerprintLine is a session's fingerprint in one line, in the alphabet's order of its keys.
-func fingerprintLine(s assay.Session) string {
-	parts := []string{s.ID}
-	for _, key := range sortedKeys(s.Fingerprint) {
-		if v := s.Fingerprint[key]; v != "" {
-			parts = append(parts, key+" "+v)
+// machineKeys are the entries of a fingerprint that say at a glance what machine it was, with the
+// words that make them readable.
+var machineKeys = []struct{ key, before, after string }{
+	{"cpu", "", ""}, {"cpu_model", "", ""}, {"cpu_threads", "", " threads"}, {"memory", "", ""}, {"memory_gib", "", " GiB"},
+	{"os", "", ""}, {"kernel", "kernel ", ""},
+}
+
+// machineLine is a session's machine in a few words.
+func machineLine(s assay.Session) string {
+	var parts []string
+	for _, k := range machineKeys {
+		v := s.Fingerprint[k.key]
+		if k.key == "kernel" {
+			v, _, _ = strings.Cut(v, " ")
+		}
+		if v != "" {
+			parts = append(parts, k.before+v+k.after)
 		}
 	}
 	return strings.Join(parts, ", ")
+}
+
+// fingerprintLine is a session in one line; the page has its whole fingerprint.
+func fingerprintLine(s assay.Session) string {
+	line := s.ID
+	if machine := machineLine(s); machine != "" {
+		line += ": " + machine
+	}
+	return line + " (" + count(len(s.Fingerprint), "more setting") + " in host.json)"
 }
 
 func sortedKeys[V any](m map[string]V) []string {

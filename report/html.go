@@ -48,7 +48,11 @@ type htmlCard struct {
 	Strip                                        template.HTML
 	Exploratory                                  bool
 	Notes                                        []string
+	Cells                                        []htmlFinding
 }
+
+// An htmlFinding is what one of several matching cells says of a claim.
+type htmlFinding struct{ Place, Estimate, Interval, Status, Reason, Class string }
 
 type htmlMeasure struct {
 	Name, Direction, Anchor string
@@ -221,6 +225,10 @@ func (c claim) html() htmlCard {
 		Estimate: c.estimate(), Interval: c.interval(), Reason: string(c.v.Reason), Meaning: Meaning(c.v.Reason),
 		Sentence: c.sentence(), Strip: template.HTML(c.strip()), Exploratory: c.v.Exploratory,
 	}
+	for _, f := range c.findings() {
+		one := c.of(&f)
+		h.Cells = append(h.Cells, htmlFinding{c.place(&f), one.estimate(), one.interval(), string(f.Status), string(f.Reason), statusClass(f.Status)})
+	}
 	for _, note := range c.v.Notes {
 		h.Notes = append(h.Notes, note)
 	}
@@ -232,17 +240,7 @@ func (f *Findings) machine() string {
 	if len(f.Host.Sessions) == 0 {
 		return ""
 	}
-	s := f.Host.Sessions[0]
-	var parts []string
-	for _, key := range []string{"cpu", "cpu_model", "cpus", "memory", "kernel"} {
-		if v := s.Fingerprint[key]; v != "" {
-			if key == "kernel" {
-				v = "kernel " + v
-			}
-			parts = append(parts, v)
-		}
-	}
-	return strings.Join(parts, ", ")
+	return machineLine(f.Host.Sessions[0])
 }
 
 // executed is the planned order of the first blocks, cells by their number in design order.
