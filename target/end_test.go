@@ -152,7 +152,7 @@ func killed(t *testing.T, who string, standing bool) (stood bool) {
 	stood = strings.Contains(out(), "up daemon")
 	var victims []int
 	for _, p := range below(processes(), program.Process.Pid) {
-		if who != "program" && p.parent == program.Process.Pid {
+		if who != "program" && p.isGuardian() {
 			victims = append(victims, p.pid)
 		}
 	}
@@ -171,7 +171,10 @@ func killed(t *testing.T, who string, standing bool) (stood bool) {
 	} else {
 		// Twice, because a look takes time, in which a process can be born behind it.
 		gone := func() bool { return len(left(m)) == 0 }
-		await(t, "the end of the tree", func() bool { return gone() && gone() && gone() })
+		await(t, "the end of the tree", func() bool {
+			first := gone()
+			return first && gone()
+		})
 	}
 	if found := left(m); len(found) > 0 {
 		t.Errorf("killed %s; left: %s\n%s", who, strings.Join(found, "; "), says.String())

@@ -82,7 +82,7 @@ func guard() error {
 		g.say(refused)
 		return nil
 	}
-	go g.listen(dec, pid)
+	go g.listen(dec, pid, start)
 	g.reap(pid, start)
 	return nil
 }
@@ -95,21 +95,17 @@ func (g *guardian) say(r report) {
 }
 
 // listen does what the program says. When the program is gone, everything ends at once.
-func (g *guardian) listen(dec *gob.Decoder, pid int) {
-	g.say(report{Stage: stageStarted, PID: pid})
+func (g *guardian) listen(dec *gob.Decoder, pid int, start start) {
+	g.say(report{Stage: stageStarted, PID: pid, Spawned: start.monotonic})
 	close(g.started)
 	quieten()
 	for {
-		var c command
-		if err := dec.Decode(&c); err != nil {
+		var e ending
+		if err := dec.Decode(&e); err != nil {
 			g.endBy(time.Time{})
 			return
 		}
-		if c.Signal == 0 {
-			g.endBy(time.Now().Add(c.Grace))
-			continue
-		}
-		g.signal(unix.Signal(c.Signal), c.Whole)
+		g.endBy(time.Now().Add(e.Grace))
 	}
 }
 
@@ -118,16 +114,6 @@ func (g *guardian) endBy(moment time.Time) {
 	select {
 	case g.ends <- moment:
 	case <-g.empty:
-	}
-}
-
-// signal sends s to the command, or to the whole tree.
-func (g *guardian) signal(s unix.Signal, whole bool) {
-	command := int(g.mainPID.Load())
-	for _, p := range below(processes(), os.Getpid()) {
-		if whole || p.pid == command {
-			p.send(s)
-		}
 	}
 }
 
@@ -177,14 +163,15 @@ func (g *guardian) end() {
 	case <-g.empty:
 		return
 	}
-	seen, asked := map[process]bool{}, map[process]bool{}
+	debug.SetGCPercent(100) // looking at the process table again and again is not next to nothing
+	seen, asked := map[identity]bool{}, map[identity]bool{}
 	for {
 		polite := time.Now().Before(until)
 		for _, p := range below(processes(), os.Getpid()) {
 			if !p.alive() {
 				continue
 			}
-			id := process{pid: p.pid, born: p.born}
+			id := p.identity
 			if !seen[id] && g.mainPID.Load() == 0 {
 				g.ended++ // the command itself was done before anybody turned to this process
 			}

@@ -36,8 +36,8 @@ func limitsOf(named map[string]uint64) ([]limit, error) {
 	return limits, nil
 }
 
-// impose sets the soft limits of this process, so that a child has them from its first instruction,
-// and returns what undoes it. The hard limits stay: this process could not raise them again.
+// impose sets the limits of this process, so that a child has them from its first instruction, and
+// returns what undoes it. Without the right to raise a hard limit again, it sets the soft ones only.
 func impose(limits []limit) (undo func(), failed limit, err error) {
 	var before []unix.Rlimit
 	undo = func() {
@@ -46,6 +46,7 @@ func impose(limits []limit) (undo func(), failed limit, err error) {
 			_ = syscall.Setrlimit(limits[i].Resource, &old)
 		}
 	}
+	hard := mayRaise()
 	for _, l := range limits {
 		var lim unix.Rlimit
 		if err := unix.Getrlimit(l.Resource, &lim); err != nil {
@@ -53,6 +54,9 @@ func impose(limits []limit) (undo func(), failed limit, err error) {
 		}
 		// Package syscall's own Setrlimit, because it also stops the fork from restoring nofile.
 		now := syscall.Rlimit{Cur: l.Value, Max: max(lim.Max, l.Value)}
+		if hard {
+			now.Max = l.Value
+		}
 		if err := syscall.Setrlimit(l.Resource, &now); err != nil {
 			return undo, l, err
 		}
@@ -61,7 +65,15 @@ func impose(limits []limit) (undo func(), failed limit, err error) {
 	return undo, limit{}, nil
 }
 
-// harden lowers the hard limits of a child to its soft ones. A child that is gone needs none.
+// mayRaise reports whether this process may raise hard limits.
+func mayRaise() bool {
+	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var sets [2]unix.CapUserData
+	return unix.Capget(&header, &sets[0]) == nil && sets[0].Effective&(1<<unix.CAP_SYS_RESOURCE) != 0
+}
+
+// harden lowers the hard limits of a child to its soft ones, where impose could not. Its soft limits
+// hold already, so that only a child that raises one at once gains from the moment between.
 func harden(pid int, limits []limit) {
 	for _, l := range limits {
 		_ = unix.Prlimit(pid, l.Resource, &unix.Rlimit{Cur: l.Value, Max: l.Value}, nil)

@@ -3,10 +3,15 @@ package target
 import (
 	"context"
 	"fmt"
+	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"os/signal"
+	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -31,6 +36,22 @@ func workload(name string, args []string) {
 		stubborn(args[0], args[1])
 	case "program":
 		program(args[0], args[1])
+	case "serve":
+		serve(args[0], args[1:])
+	case "master":
+		master(args[0], args[1])
+	case "worker":
+		time.Sleep(time.Minute)
+	case "connect":
+		if _, err := net.Dial("tcp", args[0]); err != nil {
+			os.Exit(1)
+		}
+	case "background":
+		cmd := exec.Command("/proc/self/exe", "workload", "serve", args[0])
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		if err := cmd.Start(); err != nil {
+			panic(err)
+		}
 	case "allocate":
 		block := make([]byte, 64<<20)
 		for i := 0; i < len(block); i += 4096 {
@@ -87,6 +108,57 @@ func program(marker, path string) {
 		Env: append(os.Environ(), Mark+"="+marker),
 	})
 	fmt.Println("program:", err)
+}
+
+// serve is a web server on the address. It is ready a while after its start, serves one request at
+// a time, and does what it is asked to: /exit, /crash, /spin (busy for ever), /close (the listener).
+func serve(address string, options []string) {
+	fmt.Println("starting")
+	if slices.Contains(options, "slow") {
+		time.Sleep(30 * time.Millisecond)
+	}
+	if slices.Contains(options, "fail") {
+		fmt.Println("no such model: tiny.bin")
+		os.Exit(3)
+	}
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	fmt.Println("listening on", listener.Addr())
+	var one sync.Mutex
+	server := http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		one.Lock()
+		defer one.Unlock()
+		switch r.URL.Path {
+		case "/exit":
+			os.Exit(4)
+		case "/crash":
+			syscall.Kill(os.Getpid(), syscall.SIGABRT)
+			time.Sleep(time.Second)
+		case "/close":
+			listener.Close()
+		case "/spin":
+			for n := 0; n >= 0; n++ {
+			}
+		}
+	})}
+	server.Serve(listener)
+	time.Sleep(time.Minute)
+}
+
+// master keeps as many workers as it is told and serves on the address.
+func master(address, number string) {
+	n, _ := strconv.Atoi(number)
+	for i := range n {
+		go func() {
+			for {
+				exec.Command("/proc/self/exe", "workload", "worker", strconv.Itoa(i), "x").Run()
+			}
+		}()
+	}
+	serve(address, nil)
 }
 
 // left are the living processes with the marker among their arguments, this one excluded.

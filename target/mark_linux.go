@@ -62,7 +62,7 @@ func SweepLeftovers(id string) int {
 		return 0
 	}
 	spared := lineage()
-	ended := map[process]bool{}
+	ended := map[identity]bool{}
 	for until := time.Now().Add(sweepFor); time.Now().Before(until); time.Sleep(time.Millisecond) {
 		again := false
 		for _, p := range processes() {
@@ -70,8 +70,7 @@ func SweepLeftovers(id string) int {
 				continue
 			}
 			p.send(unix.SIGKILL)
-			p.state, p.parent = 0, 0 // these change while it dies
-			ended[p] = true
+			ended[p.identity] = true
 			again = true
 		}
 		if !again {

@@ -2,8 +2,8 @@ package target
 
 import "time"
 
-// The program and a guardian talk gob over a socket: one order, then commands one way and reports
-// the other. Gob, and not JSON, because arguments and environments are bytes, not text.
+// The program and a guardian talk gob over a socket: one order, then reports one way and requests to
+// end the tree the other. Gob, and not JSON, because arguments and environments are bytes, not text.
 
 // An order is what a guardian is to start.
 type order struct {
@@ -27,11 +27,9 @@ type limit struct {
 	Value    uint64
 }
 
-// A command is what a guardian is to do next: either send a signal or end the tree.
-type command struct {
-	Signal int // 0: end the tree
-	Whole  bool
-	Grace  time.Duration
+// An ending asks for the end of the tree: SIGTERM now, SIGKILL after the grace.
+type ending struct {
+	Grace time.Duration
 }
 
 // A stage is how far a tree has come.
@@ -50,8 +48,9 @@ const (
 type report struct {
 	Stage    stage
 	PID      int
-	Doing    string // refused: what was being done
-	Errno    int    // refused: why it could not be done
+	Spawned  time.Duration // started: CLOCK_MONOTONIC just before the spawn
+	Doing    string        // refused: what was being done
+	Errno    int           // refused: why it could not be done
 	Account  account
 	Leftover int
 }

@@ -10,19 +10,55 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A process is one line of the process table. Born tells processes apart that had the same id.
+// An identity tells processes apart, those too that had the same id one after the other.
+type identity struct {
+	pid  int
+	born uint64 // clock ticks since boot
+}
+
+// A process is one line of the process table.
 type process struct {
-	pid, parent, session int
-	state                byte
-	born                 uint64 // clock ticks since boot
+	identity
+	parent, session int
+	state           byte
+	cpu             uint64 // clock ticks used
 }
 
 // alive reports whether p still executes: it is neither a zombie nor dead.
 func (p process) alive() bool { return p.state != 'Z' && p.state != 'X' }
 
-// readProcess reads /proc/PID/stat. False means that there is no such process.
+// lives reports whether p is still there and alive.
+func (p process) lives() bool {
+	now, ok := readProcess(p.pid)
+	return ok && now.identity == p.identity && now.alive()
+}
+
+// running counts the threads of p that run, wait for a core, or wait for a device.
+func (p process) running() int {
+	folder := "/proc/" + strconv.Itoa(p.pid) + "/task/"
+	tasks, err := os.ReadDir(folder)
+	if err != nil {
+		return 0
+	}
+	n := 0
+	for _, task := range tasks {
+		if thread, ok := readStat(folder + task.Name() + "/stat"); ok && (thread.state == 'R' || thread.state == 'D') {
+			n++
+		}
+	}
+	return n
+}
+
+// readProcess is the process with the id. False means that there is none.
 func readProcess(pid int) (process, bool) {
-	raw, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	p, ok := readStat("/proc/" + strconv.Itoa(pid) + "/stat")
+	p.pid = pid
+	return p, ok
+}
+
+// readStat reads a stat file of proc(5), all but the id.
+func readStat(path string) (process, bool) {
+	raw, err := os.ReadFile(path)
 	if err != nil {
 		return process{}, false
 	}
@@ -35,9 +71,12 @@ func readProcess(pid int) (process, bool) {
 	if len(fields) < 20 {
 		return process{}, false
 	}
-	p := process{pid: pid, state: fields[0][0]}
+	p := process{state: fields[0][0]}
 	p.parent, _ = strconv.Atoi(fields[1])
 	p.session, _ = strconv.Atoi(fields[3])
+	user, _ := strconv.ParseUint(fields[11], 10, 64)
+	system, _ := strconv.ParseUint(fields[12], 10, 64)
+	p.cpu = user + system
 	p.born, _ = strconv.ParseUint(fields[19], 10, 64)
 	return p, true
 }
@@ -97,7 +136,7 @@ func (p process) send(signals ...unix.Signal) bool {
 		return false
 	}
 	defer unix.Close(fd)
-	if now, ok := readProcess(p.pid); !ok || now.born != p.born {
+	if now, ok := readProcess(p.pid); !ok || now.identity != p.identity {
 		return false
 	}
 	sent := true

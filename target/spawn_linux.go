@@ -80,7 +80,9 @@ func (g *guardian) fork() (pid int, began start, refused report) {
 	}
 	g.mainPID.Store(int64(pid))
 	undo()
-	harden(pid, g.order.Limits)
+	if !mayRaise() {
+		harden(pid, g.order.Limits)
+	}
 	return pid, began, report{}
 }
 

@@ -1,12 +1,14 @@
 package target
 
 import (
+	"cmp"
 	"encoding/gob"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -26,6 +28,7 @@ type tree struct {
 	// reports are what the guardian says after the command has started; closed after the last.
 	reports chan report
 	pid     int
+	spawned time.Duration // CLOCK_MONOTONIC
 	// lost is why the guardian ended before its tree did; to be read when reports is closed.
 	lost error
 }
@@ -112,7 +115,7 @@ func (t *tree) begin(o order) error {
 	if r.Stage == stageRefused {
 		return startErr(o, r.Doing, syscall.Errno(r.Errno))
 	}
-	t.pid = r.PID
+	t.pid, t.spawned = r.PID, r.Spawned
 	return t.socket.SetReadDeadline(time.Time{})
 }
 
@@ -144,7 +147,7 @@ func (t *tree) hear() {
 	t.socket.Close()
 	err := t.guardian.Wait() // only then are its orphans this process's
 	if !empty {
-		t.lost = fmt.Errorf("watch %s: its guardian ended: %w", t.guardian.Path, errors.Join(lostErr(cause), err))
+		t.lost = fmt.Errorf("watch process %d: its guardian ended before it, and so it was ended: %w", t.pid, cmp.Or(err, cause))
 		endOrphans()
 	}
 }
@@ -156,18 +159,18 @@ func lostErr(err error) error {
 	return err
 }
 
-// tell gives the guardian a command. Where the guardian is gone, hear sees to the tree.
-func (t *tree) tell(c command) {
+// end asks for the end of the whole tree: SIGTERM now, SIGKILL after the grace. Where the guardian is
+// gone, hear sees to the tree.
+func (t *tree) end(grace time.Duration) {
 	t.saying.Lock()
 	defer t.saying.Unlock()
-	_ = t.enc.Encode(c)
+	_ = t.enc.Encode(ending{Grace: grace})
 }
 
-// signal sends s to the command alone or to everything below the guardian.
-func (t *tree) signal(s unix.Signal, whole bool) { t.tell(command{Signal: int(s), Whole: whole}) }
-
-// end asks for the end of the whole tree: SIGTERM now, SIGKILL after the grace.
-func (t *tree) end(grace time.Duration) { t.tell(command{Grace: grace}) }
+// processes are those below the guardian that live.
+func (t *tree) processes(all []process) []process {
+	return slices.DeleteFunc(below(all, t.guardian.Process.Pid), func(p process) bool { return !p.alive() })
+}
 
 // endOrphans kills what a dead guardian has left to this process: its children in other sessions
 // that are no guardians, and all below them. This process's own other children are in its session.
