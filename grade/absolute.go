@@ -47,7 +47,7 @@ func (j *judge) state(c *comparison) Finding {
 		out.Low, out.High = s.printLow/unit.Scale, s.printHigh/unit.Scale
 	}
 	noteOutcomes(&out, of)
-	if j.spoiltClaim(c, &out) || j.nothing(c, &out, of, of) {
+	if j.spoiltClaim(c, &out) || j.nothing(c, &out, of, of) || j.regimes(c, &out) {
 		return out
 	}
 	out.say(s.judge(c.h.Expect, c.f.Unit))

@@ -17,6 +17,9 @@ type cellIndex struct {
 func newCellIndex(cells []assay.Cell) cellIndex {
 	x := cellIndex{at: make(map[string]int, len(cells))}
 	for i, c := range cells {
+		if c == nil {
+			continue
+		}
 		if i == 0 {
 			x.names = slices.Sorted(maps.Keys(c))
 		}

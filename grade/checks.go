@@ -20,6 +20,12 @@ func (j *judge) spoiltClaim(c *comparison, out *Finding) bool {
 		cells = append(cells, c.to)
 	}
 	for _, cell := range cells {
+		if why := j.deadInstrument(c.f, c.f.cells[cell]); why != "" {
+			out.say(assay.Void, assay.BadInstrument, why)
+			return true
+		}
+	}
+	for _, cell := range cells {
 		if why := j.noEffect(c.f, cell); why != "" {
 			out.say(assay.Void, assay.NoEffect, why)
 			return true
@@ -133,11 +139,12 @@ func (j *judge) aboveCeiling(f *field, cell int, out *Finding) string {
 		if len(xs) == 0 {
 			continue
 		}
+		bound /= f.Unit.Scale
 		beyond := median > bound
 		if f.Better == assay.Lower {
 			beyond = median < bound
 		}
-		text := fmt.Sprintf("%s: %s is %.0f%% of the ceiling %s (%s)", f.cells[cell], figure(median, f.Unit.Name),
+		text := fmt.Sprintf("%s: %s is %.1f%% of the ceiling %s (%s)", f.cells[cell], figure(median, f.Unit.Name),
 			100*median/bound, figure(bound, f.Unit.Name), limit.Expr)
 		if beyond {
 			return text

@@ -73,3 +73,5 @@ func sortedUnion(a, b map[string]string) []string {
 }
 
 func list(names []string) string { return strings.Join(names, ", ") }
+
+func sortedSet(set map[string]bool) []string { return slices.Sorted(maps.Keys(set)) }

@@ -243,7 +243,7 @@ func (c *curve) medians() []float64 {
 	for l := range out {
 		var xs []float64
 		for _, r := range c.rows {
-			if e := r.entries[l]; e.state == number {
+			if e := r.entries[l]; e.state == number || e.bound {
 				xs = append(xs, e.low)
 			}
 		}
@@ -279,6 +279,12 @@ func (c *curve) finding(confidence float64) Finding {
 
 // spoiltCurve finds what forbids a verdict on the curve, in the order of the checks.
 func (j *judge) spoiltCurve(c *curve, out *Finding) bool {
+	for _, cell := range c.cells {
+		if why := j.deadInstrument(c.f, c.f.cells[cell]); why != "" {
+			out.say(assay.Void, assay.BadInstrument, why)
+			return true
+		}
+	}
 	for _, cell := range c.cells {
 		if why := j.noEffect(c.f, cell); why != "" {
 			out.say(assay.Void, assay.NoEffect, why)

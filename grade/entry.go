@@ -31,12 +31,13 @@ type entry struct {
 	missing   bool  // ok, but without this measure
 	tooFew    bool  // missing, since its operations are too few for the quantile
 	unlike    bool  // machine guards, and they alone, voided it
+	bound     bool  // as high as what was offered allows: at least low, and nobody knows how much more
 }
 
 func (e entry) there() bool { return e.state == number || e.state == censored }
 
 // exact reports whether the entry is a number that a trial really gave.
-func (e entry) exact() bool { return e.state == number && !e.failed && !e.killed }
+func (e entry) exact() bool { return e.state == number && !e.failed && !e.killed || e.bound }
 
 // A field is one measure over all trials of the log.
 type field struct {
@@ -72,8 +73,10 @@ func (j *judge) field(ref assay.MeasureRef) (*field, error) {
 
 func (j *judge) fill(f *field) {
 	for i, c := range j.plan.Cells {
-		f.cells = append(f.cells, c.Cell)
-		f.members = append(f.members, []int{i})
+		if !c.Twin {
+			f.cells = append(f.cells, c.Cell)
+			f.members = append(f.members, []int{i})
+		}
 	}
 	f.entries = make([]entry, len(j.Trials))
 	for i := range j.Trials {
@@ -88,7 +91,7 @@ func (j *judge) fill(f *field) {
 		}
 	}
 	for i := range f.entries {
-		if e := &f.entries[i]; e.state == censored || e.failed && e.low == 0 {
+		if e := &f.entries[i]; e.state == censored && !e.bound || e.failed && e.low == 0 {
 			e.low = f.floor
 			if e.state == number {
 				e.high = f.floor
@@ -130,6 +133,9 @@ func (j *judge) entry(f *field, i int) entry {
 		return unknown(e)
 	default:
 		e.state, e.low, e.high = number, v.Number, v.Number
+		if j.offeredBound(f, i, v.Number) {
+			e.state, e.high, e.bound = censored, math.Inf(1), true
+		}
 	}
 	return e
 }
@@ -190,6 +196,12 @@ func (j *judge) member(f *field, b *block, cell int) entry {
 
 // larger is the greater of two entries, for a measure that takes the greatest along an axis.
 func larger(a, b entry) entry {
+	switch { // a figure that what was offered bounds says nothing beside a greater one
+	case a.bound && b.low > a.low:
+		return b
+	case b.bound && a.low >= b.low:
+		return a
+	}
 	out := entry{state: number, low: math.Max(a.low, b.low), high: math.Max(a.high, b.high), trial: b.trial,
 		unlike: a.unlike || b.unlike}
 	if out.low < out.high {
@@ -213,6 +225,9 @@ func (j *judge) fillBlockMeasure(f *field) error {
 	}
 	index := map[string]int{}
 	for i, c := range j.plan.Cells {
+		if c.Twin {
+			continue
+		}
 		rest := c.Cell.Without(f.Along)
 		at, ok := index[rest.Key()]
 		if !ok {

@@ -67,6 +67,8 @@ type judge struct {
 	fields   map[string]*field
 	claims   int // registered interval claims
 	looks    []int
+	loads    map[string]*assay.Load // by cell
+	bench    *instrument
 
 	first, last int // planned blocks in (first, last] judge
 }
@@ -89,6 +91,7 @@ func newJudge(f Folder) *judge {
 	j.looks = j.schedule.looks()
 	j.first = j.judgeAlone()
 	j.spoil()
+	j.bench = j.examine()
 	return j
 }
 

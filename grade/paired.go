@@ -100,6 +100,7 @@ func (j *judge) compare(c *comparison) Finding {
 		return out
 	}
 	j.decide(c, &out, &d)
+	j.belowResolution(c, &out)
 	return out
 }
 
@@ -204,6 +205,7 @@ func noteOutcomes(out *Finding, sides ...[]entry) {
 		{"killed: their numbers are unknown, and both extremes were judged", func(e entry) bool { return e.killed }},
 		{"with too few operations for this quantile", func(e entry) bool { return e.tooFew }},
 		{"ok, but without this measure: both extremes were judged", func(e entry) bool { return e.missing && !e.tooFew }},
+		{"within 3% of what was offered: the figure is at least that, and how much more was not measured; execute them unpaced", func(e entry) bool { return e.bound }},
 	} {
 		n := 0
 		for _, entries := range sides {
@@ -218,7 +220,7 @@ func noteOutcomes(out *Finding, sides ...[]entry) {
 func medianOf(entries []entry) float64 {
 	var xs []float64
 	for _, e := range entries {
-		if e.state == number {
+		if e.state == number || e.bound {
 			xs = append(xs, e.low)
 		}
 	}

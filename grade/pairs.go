@@ -114,7 +114,7 @@ func (j *judge) voided(b *block, f *field, cell int) bool {
 
 // shown is the entry as a number for people.
 func (e entry) shown() float64 {
-	if e.state == number {
+	if e.state == number || e.bound {
 		return e.low
 	}
 	return math.NaN()

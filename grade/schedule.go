@@ -37,6 +37,7 @@ type Schedule struct {
 	plan  assay.Plan
 	seed  uint64
 	cells cellIndex
+	twins map[int]int // by cell: the entry of Plan.Cells that is the same cell once more
 
 	cell   []int32 // by trial of the log: its cell, -1 for none of the plan's
 	warm   map[string]int
@@ -70,17 +71,28 @@ type slot struct {
 
 // NewSchedule is the schedule of a plan of which nothing is executed yet.
 func NewSchedule(p assay.Plan, seed uint64) *Schedule {
-	cells := make([]assay.Cell, len(p.Cells))
+	var cells []assay.Cell
+	twins := map[int]int{}
 	for i, c := range p.Cells {
-		cells[i] = c.Cell
+		if c.Twin {
+			for first, other := range cells {
+				if other.Key() == c.Cell.Key() {
+					twins[first] = i
+				}
+			}
+		}
+		cells = append(cells, c.Cell)
 	}
-	return &Schedule{plan: p, seed: seed, cells: newCellIndex(cells), warm: map[string]int{},
+	for _, twin := range twins {
+		cells[twin] = nil // found by its position, never by its levels
+	}
+	return &Schedule{plan: p, seed: seed, cells: newCellIndex(cells), twins: twins, warm: map[string]int{},
 		number: map[int]int{}, slots: make([]slot, p.Blocks), last: p.Blocks, skip: make([]bool, len(cells))}
 }
 
 // Add takes the next trial of the log.
 func (s *Schedule) Add(t *assay.Trial) {
-	cell := s.cells.find(t.Cell)
+	cell := s.cellOf(t)
 	s.cell = append(s.cell, int32(cell))
 	switch {
 	case t.Outcome == assay.Interrupted:
@@ -105,6 +117,24 @@ func (s *Schedule) Add(t *assay.Trial) {
 	if b.left == 0 {
 		s.close(b)
 	}
+}
+
+// cellOf is the index of the trial's cell in the plan, -1 for none. A cell and its twin have the same
+// levels; the position in the block tells them apart.
+func (s *Schedule) cellOf(t *assay.Trial) int {
+	cell := s.cells.find(t.Cell)
+	twin, ok := s.twins[cell]
+	if !ok || t.Position < 1 || t.Position > len(s.plan.Cells) {
+		return cell
+	}
+	order := s.order(t.Block)
+	if t.Warmup {
+		order = s.warmupOrder(s.warm[t.Session])
+	}
+	if order[t.Position-1] == twin {
+		return twin
+	}
+	return cell
 }
 
 // open is the block that the trial belongs to; a new one begins if it must.
@@ -194,7 +224,7 @@ func (s *Schedule) Next(session string, decided func(block int) bool) (step Step
 	step, ok = s.upcoming(decided)
 	if k := len(s.plan.Cells); ok && s.warm[session] < s.plan.Warmup*k {
 		done := s.warm[session]
-		return Step{Position: done%k + 1, Cell: assay.Order(s.seed, k, -(done / k))[done%k], Warmup: true}, true
+		return Step{Position: done%k + 1, Cell: s.warmupOrder(done)[done%k], Warmup: true}, true
 	}
 	return step, ok
 }
@@ -239,8 +269,14 @@ func (s *Schedule) position(number int, open func(cell int) bool) (Step, bool) {
 	return Step{}, false
 }
 
+// warmupOrder is the order of the pass that follows so many warm-up trials of a session.
+func (s *Schedule) warmupOrder(done int) []int {
+	k := len(s.plan.Cells)
+	return assay.Order(s.seed, k, -(done / k))
+}
+
 func (s *Schedule) order(number int) []int {
-	if number <= len(s.plan.Order) {
+	if number >= 1 && number <= len(s.plan.Order) {
 		return s.plan.Order[number-1]
 	}
 	return assay.Order(s.seed, len(s.plan.Cells), number)

@@ -1,0 +1,78 @@
+package grade
+
+import (
+	"math"
+
+	"github.com/assaybench/assay"
+)
+
+// nearlyAll is the share of what was offered, or of a ceiling, from which on a figure says what the
+// pacer, the link or the roof gave, and not what the target could have done.
+const nearlyAll = 0.97
+
+// pinned is how near, as a share, a quantile of times comes to a time limit that cut it off.
+const pinned = 0.005
+
+// offeredBound reports whether the number of trial i is bounded by what surrounds the target: a rate by
+// the rate offered or by a declared ceiling, a quantile of times by the timeout or the length of the
+// load. The true figure is then at least that.
+func (j *judge) offeredBound(f *field, i int, x float64) bool {
+	if f.Better != assay.More && f.Ref.Stat == "" {
+		return false
+	}
+	cell := j.schedule.cell[i]
+	load := j.loadOf(int(cell))
+	switch {
+	case f.Ref.Name == "rate" && load != nil && load.Clients == 0:
+		offered := load.Rate
+		for _, s := range load.Steps {
+			offered = math.Max(offered, s.Rate)
+		}
+		return offered > 0 && x >= nearlyAll*offered
+	case f.Ref.Name == "response_time" && load != nil:
+		return j.atTimeLimit(load, x)
+	case f.Better == assay.More:
+		return j.nearCeiling(f, int(cell), x)
+	}
+	return false
+}
+
+func (j *judge) loadOf(cell int) *assay.Load {
+	key := j.plan.Cells[cell].Cell.Key()
+	if j.loads == nil {
+		j.loads = map[string]*assay.Load{}
+		for i := range j.Experiment.Settings {
+			s := &j.Experiment.Settings[i]
+			j.loads[s.Cell.Key()] = s.Workload.Load
+		}
+	}
+	return j.loads[key]
+}
+
+// atTimeLimit reports whether a time in ns is that of the load's timeout, its length or a step's.
+func (j *judge) atTimeLimit(load *assay.Load, ns float64) bool {
+	limits := []float64{float64(load.Timeout), float64(load.For)}
+	for _, s := range load.Steps {
+		limits = append(limits, float64(s.For))
+	}
+	for _, limit := range limits {
+		if limit > 0 && math.Abs(ns-limit) <= pinned*limit {
+			return true
+		}
+	}
+	return false
+}
+
+func (j *judge) nearCeiling(f *field, cell int, x float64) bool {
+	for i := range j.Experiment.Ceilings {
+		limit := &j.Experiment.Ceilings[i]
+		if limit.Measure != f.Ref || !j.plan.Cells[cell].Cell.Matches(limit.At) {
+			continue
+		}
+		bound := limit.Limit[j.plan.Cells[cell].Cell.Key()]
+		if base := x * f.Unit.Scale; bound > 0 && base >= nearlyAll*bound && base <= bound {
+			return true
+		}
+	}
+	return false
+}
