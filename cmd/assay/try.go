@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -36,34 +37,15 @@ func tryVerb(c *cobra.Command, arg string, asJSON bool) error {
 		return err
 	}
 	e := file.experiment
-	e.Blocks, e.Looks, e.Retries, e.Warmup = 1, nil, 0, 0
-	dir, err := os.MkdirTemp("", "assay-try-")
-	if err != nil {
-		return fmt.Errorf("make folder for trials: %w", err)
-	}
-	folder, err := store.Open(dir, 0)
+	tried, err := oneBlock(c, file)
 	if err != nil {
 		return err
 	}
-	defer folder.Close()
-	if err := register(file, folder); err != nil {
-		return err
-	}
-	session, err := joinSession(folder)
-	if err != nil {
-		return err
-	}
-	runErr := execute(c, e, folder, session, true)
-	trials := folder.Contents().Trials
-	bad := slices.ContainsFunc(trials, func(t assay.Trial) bool { return t.Outcome != assay.OK || missing(e, &t) })
-	switch {
-	case asJSON:
-		err = printJSON(c, trials)
-	default:
-		printTried(c.OutOrStdout(), e, trials, dir, bad)
-	}
-	if runErr != nil {
-		err = runErr
+	bad := slices.ContainsFunc(tried.trials, func(t assay.Trial) bool { return t.Outcome != assay.OK || missing(e, &t) })
+	if asJSON {
+		err = printJSON(c, tried.trials)
+	} else {
+		printTried(c.OutOrStdout(), e, tried.trials, tried.dir, bad)
 	}
 	if err != nil {
 		return err
@@ -71,7 +53,50 @@ func tryVerb(c *cobra.Command, arg string, asJSON bool) error {
 	if bad {
 		return exitStatus(exitOpen)
 	}
-	return os.RemoveAll(dir)
+	return os.RemoveAll(tried.dir)
+}
+
+// tried is one unregistered block.
+type tried struct {
+	dir    string // of its files; whoever asked for the block removes it
+	trials []assay.Trial
+	took   time.Duration
+}
+
+// oneBlock executes every cell once, in a folder of its own that no verdict is made from.
+func oneBlock(c *cobra.Command, file *experimentFile) (tried, error) {
+	e := *file.experiment
+	e.Blocks, e.Looks, e.Retries, e.Warmup = 1, nil, 0, 0
+	one := *file
+	one.experiment = &e
+	dir, err := os.MkdirTemp("", "assay-try-")
+	if err != nil {
+		return tried{}, fmt.Errorf("make folder for trials: %w", err)
+	}
+	folder, err := store.Open(dir, 0)
+	if err != nil {
+		return tried{}, err
+	}
+	defer folder.Close()
+	if err := register(&one, folder); err != nil {
+		return tried{}, err
+	}
+	session, err := joinSession(folder)
+	if err != nil {
+		return tried{}, err
+	}
+	began := time.Now()
+	err = execute(c, &e, folder, session, true)
+	return tried{dir: dir, trials: folder.Contents().Trials, took: time.Since(began)}, err
+}
+
+// pilotBlock is how long one block takes.
+func pilotBlock(c *cobra.Command, file *experimentFile) (time.Duration, error) {
+	t, err := oneBlock(c, file)
+	if err != nil {
+		return 0, err
+	}
+	return t.took, os.RemoveAll(t.dir)
 }
 
 // missing reports whether a declared measure of an ok trial was not found.
