@@ -18,6 +18,9 @@ type Ceilings struct {
 	// written there and removed.
 	Dir  string
 	Size int64 // 0 is 256 MiB
+	// Memory is the bytes of the arrays by which memory is measured; 0 is four times the last-level
+	// cache, and at least 192 MiB.
+	Memory int64
 	// Runs is how often each is measured, 0 is 9; For is how long each of those takes, 0 is 100 ms.
 	Runs int
 	For  time.Duration

@@ -14,7 +14,7 @@ import (
 func TestCeilingsAreMeasuredWithSpreadAndLeaveNothing(t *testing.T) {
 	dir := t.TempDir()
 	start := time.Now()
-	list, absent, err := Ceilings{Dir: dir, Size: 4 << 20, Runs: 3, For: 2 * time.Millisecond}.Measure(t.Context())
+	list, absent, err := Ceilings{Dir: dir, Size: 4 << 20, Memory: 12 << 20, Runs: 3, For: 2 * time.Millisecond}.Measure(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func TestCeilingsAreMeasuredWithSpreadAndLeaveNothing(t *testing.T) {
 		low, high float64
 	}{
 		{"clock_tick", 1, 1e7}, {"clock_read", 1, 1e5}, {"wakeup(timer)", 0, 1e8}, {"wakeup(pipe)", 100, 1e8},
-		{"calibration", 1e6, 1e9}, {"bandwidth(memory)", 1e8, 1e13}, {"bandwidth(memory_one_core)", 1e8, 1e13},
+		{"calibration", 1e6, 1e9}, {"bandwidth(memory)", 1e6, 1e13}, {"bandwidth(memory_one_core)", 1e6, 1e13},
 		{"rtt(loopback)", 100, 1e8}, {"bandwidth(loopback)", 1e6, 1e12},
 	} {
 		if m, ok := got[c.name]; !ok || m.Value < c.low || m.Value > c.high {

@@ -17,9 +17,11 @@ func (c Ceilings) memory(_ context.Context, measure func(ceiling) error) error {
 	if err != nil {
 		return err
 	}
-	length, err := triadLength("/")
-	if err != nil {
-		return err
+	length := int(c.Memory / 24)
+	if length == 0 {
+		if length, err = triadLength("/"); err != nil {
+			return err
+		}
 	}
 	arrays := [3][]float64{make([]float64, length), make([]float64, length), make([]float64, length)}
 	for i := range length { // touched once, so that every page is there

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,18 +20,18 @@ import (
 
 // A stalling prober answers after a time that depends on how often it was asked.
 type stalling struct {
-	asked int
+	asked atomic.Int64
 	takes func(n int) time.Duration
 	fails func(n int) bool
 }
 
 func (p *stalling) Probe(ctx context.Context) (time.Duration, error) {
-	p.asked++
-	d := p.takes(p.asked)
+	n := int(p.asked.Add(1))
+	d := p.takes(n)
 	if err := sleep(ctx, d); err != nil {
 		return d, err
 	}
-	if p.fails != nil && p.fails(p.asked) {
+	if p.fails != nil && p.fails(n) {
 		return d, errors.New("connection refused")
 	}
 	return d, nil
@@ -56,8 +57,8 @@ func TestProbesComeAtTheirRate(t *testing.T) {
 		if pending := s.Pending("share"); len(pending) != 0 {
 			t.Errorf("Pending = %v between probes", pending)
 		}
-		if p.asked != 51 || len(w) != 25 {
-			t.Errorf("probed %d times in 10.1 s at 5/s, %d in the last 5 s, want 51 and 25", p.asked, len(w))
+		if p.asked.Load() != 51 || len(w) != 25 {
+			t.Errorf("probed %d times in 10.1 s at 5/s, %d in the last 5 s, want 51 and 25", p.asked.Load(), len(w))
 		}
 		for _, r := range w {
 			if r.Value != 3e6 {
@@ -84,8 +85,8 @@ func TestStalledProbeCountsAsAllThatWereDue(t *testing.T) {
 		if len(pending) != 5 || pending[0] != 2*time.Second || pending[4] != 2800*time.Millisecond {
 			t.Errorf("Pending = %v one second into a stall, want those due at 2 s, 2.2 s … 2.8 s", pending)
 		}
-		if _, ok := s.Latest("rtt", "share"); !ok || p.asked != 11 {
-			t.Errorf("asked %d times, want 11: no more while one is under way", p.asked)
+		if _, ok := s.Latest("rtt", "share"); !ok || p.asked.Load() != 11 {
+			t.Errorf("asked %d times, want 11: no more while one is under way", p.asked.Load())
 		}
 		time.Sleep(1100 * time.Millisecond)
 		w := s.Window("rtt", "share", 150*time.Millisecond)
@@ -222,7 +223,7 @@ func TestGaugeProbes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := Gauge{Probers: map[string]Prober{"share": &stalling{takes: func(n int) time.Duration { return time.Duration(n) * time.Millisecond }}}}
 		for measure, want := range map[string]float64{"rtt(share)": 3e6, "max(rtt(share))": 10e6, "mean(rtt(share))": 13e6} {
-			g.Probers["share"].(*stalling).asked = map[string]int{"rtt(share)": 0, "max(rtt(share))": 5, "mean(rtt(share))": 10}[measure]
+			g.Probers["share"].(*stalling).asked.Store(map[string]int64{"rtt(share)": 0, "max(rtt(share))": 5, "mean(rtt(share))": 10}[measure])
 			if v, err := g.Read(t.Context(), ref(t, measure)); err != nil || v.Number != want {
 				t.Errorf("Read(%s) = %v, %v, want %g", measure, v, err, want)
 			}

@@ -125,7 +125,10 @@ func TestGroupMemoryIsRead(t *testing.T) {
 		}
 		t.Errorf("remove control group: %v", err)
 	})
-	cmd := exec.Command("sh", "-c", `echo $$ > "$0/cgroup.procs" || exit 1; x=$(head -c 33554432 /dev/zero | tr '\0' x); echo ready; sleep 30`, dir)
+	cmd := exec.Command("sh", "-c", `echo $$ > "$0/cgroup.procs" || exit 1; x=$(head -c 33554432 /dev/zero | tr '\0' x); echo ready; read line`, dir)
+	if _, err := cmd.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -133,8 +136,10 @@ func TestGroupMemoryIsRead(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { cmd.Wait() })
-	t.Cleanup(func() { killTree(t, cmd.Process.Pid) })
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+	})
 	if n, err := out.Read(make([]byte, 10)); n == 0 {
 		t.Skipf("skipped: a process cannot join the group: %v", err)
 	}
