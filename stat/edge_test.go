@@ -91,6 +91,35 @@ func TestEarlyStoppingTable(t *testing.T) {
 	}
 }
 
+func TestEquivalenceTable(t *testing.T) {
+	around := func(center float64, n int) []float64 {
+		xs := make([]float64, n)
+		for i := range xs {
+			xs[i] = center + .01*float64(i-n/2)/float64(n)
+		}
+		return xs
+	}
+	for _, c := range []struct {
+		name string
+		xs   []float64
+		want Decision
+	}{
+		{"inside", around(0, 12), Confirmed},
+		{"above", around(.2, 12), Refuted},
+		{"below", around(-.2, 12), Refuted},
+		{"across a margin", around(.05, 12), Undecided},
+		{"five inside are enough, both tests being one-sided", around(0, 5), Confirmed},
+		{"four inside are too few", around(0, 4), Undecided},
+		{"five outside are too few, either side being possible", around(.2, 5), Undecided},
+		{"all on the margin", slices.Repeat([]float64{.05}, 12), Refuted},
+		{"infinitely worse", slices.Repeat([]float64{inf}, 12), Refuted},
+	} {
+		if e := EquivalenceTest(c.xs, -.05, .05, .95); e.Decision != c.want {
+			t.Errorf("%s: %+v, want %v", c.name, e, c.want)
+		}
+	}
+}
+
 func TestKneeBracketTable(t *testing.T) {
 	margin := -math.Log(1 - .05)
 	curve := func(levels ...float64) [][]float64 { // 12 blocks of it, each a little different
@@ -134,9 +163,11 @@ func TestKneeBracketTable(t *testing.T) {
 	}
 	// A pair without a value drops out, the rest still decides.
 	holes := curve(100, 300, 303)
-	holes[3][0], holes[7][1] = nan, nan
+	for _, b := range []int{1, 3, 7, 10} {
+		holes[b][0] = nan
+	}
 	if k := KneeBracket(holes, margin, .95); k.Low != 0 || k.High != 1 {
-		t.Errorf("with two holes: (%d, %d]", k.Low, k.High)
+		t.Errorf("with four holes: (%d, %d]", k.Low, k.High)
 	}
 }
 
@@ -164,13 +195,24 @@ func TestTrendAndLineTables(t *testing.T) {
 	if misfits, ok := LackOfFit(xs, straight, .95, 0); !ok || len(misfits) > 0 {
 		t.Errorf("a straight line: %v, %v", misfits, ok)
 	}
-	if misfits, ok := LackOfFit(xs, bent, .95, 0); !ok || len(misfits) == 0 {
-		t.Errorf("a bent line: %v, %v", misfits, ok)
+	misfits, ok := LackOfFit(xs, bent, .95, 0)
+	above := slices.ContainsFunc(misfits, func(m Misfit) bool { return m.Low > 0 })
+	below := slices.ContainsFunc(misfits, func(m Misfit) bool { return m.High < 0 })
+	if !ok || !above || !below {
+		t.Errorf("a bent line should miss on both sides: %v, %v", misfits, ok)
 	}
 	if misfits, _ := LackOfFit(xs, bent, .95, 100); len(misfits) > 0 {
 		t.Errorf("a bend within the tolerance: %v", misfits)
 	}
-	if misfits, _ := LackOfFit(xs, slices.Repeat([][]float64{{.1, .2, .4, .8}}, 12), .95, 0); len(misfits) > 0 {
+	var rounded []float64 // on a line but for the last bits, always the same ones
+	levels := []float64{1, 2, 3, 4, 5, 6, 7}
+	for _, x := range levels {
+		rounded = append(rounded, .1+.7*x)
+	}
+	if line, _ := FitLine(levels, rounded); !slices.ContainsFunc(levels, func(x float64) bool { return line.At(x) != .1+.7*x }) {
+		t.Fatal("this line has no rounding to be mistaken")
+	}
+	if misfits, _ := LackOfFit(levels, slices.Repeat([][]float64{rounded}, 12), .95, 0); len(misfits) > 0 {
 		t.Errorf("rounding is taken for a bend: %v", misfits)
 	}
 }
@@ -231,7 +273,7 @@ func TestModesTables(t *testing.T) {
 	if _, p := SplitTest([]float64{1, 2, 3, 4, 5, 6, 7, 8}, 1000, 1); p < .5 {
 		t.Errorf("an even series has two modes at p %v", p)
 	}
-	if !BetweenTrials(s.Gap, []float64{.3, .2}) || BetweenTrials(s.Gap, []float64{3, 3}) {
+	if !BetweenTrials(s.Gap, []float64{2.6, 2.4}) || BetweenTrials(s.Gap, []float64{2.7, 2.5}) {
 		t.Error("the gap rule does not compare with the spread within trials")
 	}
 	if gap, ok := LargestGap([]float64{5, 1, 2}); !ok || gap.Cut != 3.5 || !slices.Equal(gap.Low, []int{1, 2}) {
