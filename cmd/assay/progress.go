@@ -73,6 +73,14 @@ func newProgress(w io.Writer, e *assay.Experiment, plan assay.Plan, trials []ass
 	return p
 }
 
+// replan goes on with another plan of the same cells.
+func (p *progress) replan(plan assay.Plan) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.total += len(plan.Cells) * (plan.Blocks - p.plan.Blocks)
+	p.plan = plan
+}
+
 // tick redraws the live line, so that the clock moves while a trial goes on.
 func (p *progress) tick() {
 	ticker := time.NewTicker(200 * time.Millisecond)
