@@ -102,8 +102,7 @@ func tieGroups(ys []float64) []int {
 // all such choices equally likely: the inversions of g equal values among m smaller ones. It is also
 // the null distribution of the Mann-Whitney U (Mann and Whitney 1947).
 func gaussianBinomial(m, g int) []float64 {
-	// ways[j] holds, for i values used so far, the probability-weighted sums of choices among j more.
-	row := make([][]float64, g+1) // row[j]: distribution with j of the first group, i of the second
+	row := make([][]float64, g+1) // row[j]: the distribution for j equal values among i smaller ones
 	for j := range row {
 		row[j] = []float64{1}
 	}
@@ -111,7 +110,7 @@ func gaussianBinomial(m, g int) []float64 {
 		next := make([][]float64, g+1)
 		next[0] = []float64{1}
 		for j := 1; j <= g; j++ {
-			// The largest of all i+j is one of the i (with chance i/(i+j)), before j others, or of the j.
+			// The last in order is one of the i, with chance i/(i+j) and behind all j, or one of the j.
 			dist := make([]float64, i*j+1)
 			for k, p := range row[j] {
 				dist[k+j] += p * float64(i) / float64(i+j)
