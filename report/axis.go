@@ -118,7 +118,7 @@ func niceStep(x float64) float64 {
 // tickTexts are the labels of ticks, in the scale, with the fewest decimals that tell them apart.
 func tickTexts(ts []float64, s Scale) []string {
 	texts := make([]string, len(ts))
-	for decimals := range 7 {
+	for decimals := range 13 {
 		distinct := true
 		for i, t := range ts {
 			texts[i] = s.Format(t, decimals)

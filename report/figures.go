@@ -1,6 +1,7 @@
 package report
 
 import (
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -56,6 +57,26 @@ func (s columnScale) interval(c grade.CellFigures) string {
 		return "-"
 	}
 	return low + " to " + high
+}
+
+// constant says that a measure had one value in all trials that count and ended ok, "3 in all 54
+// counted trials"; empty if it varied. A plot of it would show nothing.
+func (f *Findings) constant(m *grade.Figures) string {
+	n, value := 0, 0.0
+	for i := range f.Trials {
+		t := &f.Trials[i]
+		if i >= len(m.Values) || math.IsNaN(m.Values[i]) || t.Warmup {
+			continue
+		}
+		if !t.Counts() || t.Outcome != assay.OK || n > 0 && m.Values[i] != value {
+			return "" // also what is only shown deserves its plot
+		}
+		n, value = n+1, m.Values[i]
+	}
+	if n < 2 {
+		return ""
+	}
+	return One(value, m.Unit, m.Share) + " in all " + count(n, "counted trial")
 }
 
 // confidence is that of the measure's intervals.

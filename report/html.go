@@ -61,7 +61,7 @@ type htmlMeasure struct {
 	MorePanels              int
 	Order                   template.HTML
 	Confidence              string
-	Key                     string
+	Key, Constant           string
 	Head                    []string
 	Rows                    []htmlRow
 	MoreRows                int
@@ -182,6 +182,9 @@ func (f *Findings) htmlMeasure(m *grade.Figures, by map[string][]int, binned boo
 	p := &plotter{f, m, scaleOf(m), by, binned}
 	h := htmlMeasure{Name: m.Ref.String(), Direction: strings.Trim(direction(m.Better), " ()"), Anchor: "m" + strconv.Itoa(at+1),
 		Confidence: Confidence(confidence(m)), Key: keyBinned}
+	if h.Constant = f.constant(m); h.Constant != "" {
+		return h
+	}
 	if !binned {
 		h.Key = keyDots
 	}

@@ -43,7 +43,26 @@ func pages() map[string]Findings {
 	rows := inflight(6)
 	rows.Experiment.Factors = []assay.Factor{{Name: "reader", Levels: levels("readfile", "stream")}, {Name: "inflight", Levels: levels("one", "two", "four")}}
 	faceted := inflight(6)
-	faceted.Experiment.Factors = append(faceted.Experiment.Factors, assay.Factor{Name: "disk", Levels: levels("a", "b", "c", "d", "e", "f", "g")})
+	faceted.Experiment.Factors[0].Levels = levels("a", "b", "c", "d", "e", "f", "g")
+	faceted.Trials, faceted.Measures = nil, nil
+	for _, disk := range []string{"a", "b", "c", "d", "e", "f", "g"} {
+		more := inflight(6)
+		for i := range more.Trials {
+			more.Trials[i].Cell["reader"] = disk
+		}
+		faceted.Trials = append(faceted.Trials, more.Trials...)
+		for i, m := range more.Measures {
+			if len(faceted.Measures) <= i {
+				faceted.Measures = append(faceted.Measures, grade.Figures{Ref: m.Ref, Unit: m.Unit, Better: m.Better})
+			}
+			f := &faceted.Measures[i]
+			f.Values = append(f.Values, m.Values...)
+			for _, c := range m.Cells[:6] {
+				c.Cell = c.Cell.With(assay.Cell{"reader": disk})
+				f.Cells = append(f.Cells, c)
+			}
+		}
+	}
 	return map[string]Findings{"inflight": inflight(12), "every": every(), "hostile": hostile(), "rows": rows, "facets": faceted,
 		"nothing": {}, "binned": inflight(300)}
 }

@@ -154,6 +154,11 @@ func (f *Findings) cellsText(p *pen) {
 		if s.Unit != "" {
 			title += ", " + s.Unit
 		}
+		if text := f.constant(m); text != "" {
+			p.heading(plain(m.Ref.String()))
+			p.para(2, "", text)
+			continue
+		}
 		p.heading(plain(title) + direction(m.Better))
 		rows := [][]string{append(f.factorNames(), "median", Confidence(confidence(m))+" interval", "trials")}
 		for _, c := range m.Cells[:min(len(m.Cells), mostRows)] {
