@@ -37,16 +37,18 @@ func limitsOf(named map[string]uint64) ([]limit, error) {
 }
 
 // impose sets the limits of this process, so that a child has them from its first instruction, and
-// returns what undoes it. Without the right to raise a hard limit again, it sets the soft ones only.
+// returns what undoes that as far as it can and must be undone: a guardian starts one command.
 func impose(limits []limit) (undo func(), failed limit, err error) {
 	var before []unix.Rlimit
 	undo = func() {
 		for i, lim := range before {
-			old := syscall.Rlimit{Cur: lim.Cur, Max: lim.Max}
-			_ = syscall.Setrlimit(limits[i].Resource, &old)
+			l := limits[i]
+			if l.keepable() {
+				lim = unix.Rlimit{Cur: l.Value, Max: l.Value}
+			}
+			_ = syscall.Setrlimit(l.Resource, &syscall.Rlimit{Cur: lim.Cur, Max: lim.Max})
 		}
 	}
-	hard := mayRaise()
 	for _, l := range limits {
 		var lim unix.Rlimit
 		if err := unix.Getrlimit(l.Resource, &lim); err != nil {
@@ -54,7 +56,7 @@ func impose(limits []limit) (undo func(), failed limit, err error) {
 		}
 		// Package syscall's own Setrlimit, because it also stops the fork from restoring nofile.
 		now := syscall.Rlimit{Cur: l.Value, Max: max(lim.Max, l.Value)}
-		if hard {
+		if l.keepable() {
 			now.Max = l.Value
 		}
 		if err := syscall.Setrlimit(l.Resource, &now); err != nil {
@@ -65,17 +67,24 @@ func impose(limits []limit) (undo func(), failed limit, err error) {
 	return undo, limit{}, nil
 }
 
-// mayRaise reports whether this process may raise hard limits.
-func mayRaise() bool {
-	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
-	var sets [2]unix.CapUserData
-	return unix.Capget(&header, &sets[0]) == nil && sets[0].Effective&(1<<unix.CAP_SYS_RESOURCE) != 0
+// keepable reports whether a guardian can live under the limit itself. A hard limit that was lowered
+// stays so, unless one has the right to raise it.
+func (l limit) keepable() bool {
+	switch l.Resource {
+	case unix.RLIMIT_AS, unix.RLIMIT_DATA, unix.RLIMIT_NPROC, unix.RLIMIT_CPU, unix.RLIMIT_RTTIME:
+		return false
+	case unix.RLIMIT_NOFILE:
+		return l.Value >= 64
+	}
+	return true
 }
 
-// harden lowers the hard limits of a child to its soft ones, where impose could not. Its soft limits
-// hold already, so that only a child that raises one at once gains from the moment between.
+// harden lowers the hard limits of a child where impose could not. Its soft limits hold already, so
+// that only a child that raises one at once gains from the moment between.
 func harden(pid int, limits []limit) {
 	for _, l := range limits {
-		_ = unix.Prlimit(pid, l.Resource, &unix.Rlimit{Cur: l.Value, Max: l.Value}, nil)
+		if !l.keepable() {
+			_ = unix.Prlimit(pid, l.Resource, &unix.Rlimit{Cur: l.Value, Max: l.Value}, nil)
+		}
 	}
 }

@@ -85,7 +85,7 @@ func stubborn(marker, role string) {
 		again("between", nil).Wait()
 		fmt.Println("up", role)
 		if role == "exit" {
-			time.Sleep(20 * time.Millisecond) // lets the child and the daemon come up
+			time.Sleep(200 * time.Millisecond) // lets the child and the daemon come up
 			return
 		}
 	case "between":

@@ -80,9 +80,7 @@ func (g *guardian) fork() (pid int, began start, refused report) {
 	}
 	g.mainPID.Store(int64(pid))
 	undo()
-	if !mayRaise() {
-		harden(pid, g.order.Limits)
-	}
+	harden(pid, g.order.Limits)
 	return pid, began, report{}
 }
 
@@ -94,9 +92,12 @@ func refusal(doing string, err error) report {
 	return report{Stage: stageRefused, Doing: doing, Errno: int(errno)}
 }
 
-// begin notes what the account of a command starts from; the monotonic clock last.
+// begin makes this process small and notes what the account of a command starts from; the monotonic
+// clock last.
 func begin() start {
-	s := start{oomKills: oomKills(), peak: ownPeak()}
+	s := start{oomKills: oomKills()}
+	slim()
+	s.peak = ownPeak()
 	s.realtime = clock(unix.CLOCK_REALTIME)
 	s.monotonic = clock(unix.CLOCK_MONOTONIC)
 	return s
