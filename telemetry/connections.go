@@ -79,7 +79,16 @@ func (c *Connections) Read(_ context.Context, emit Emit) error {
 // inodes notes the sockets that a process holds. Those of a process that ended meanwhile, or that
 // belongs to another user, are not known.
 func (c *Connections) inodes(pid int, object string, owner map[uint64]string) {
-	dir := c.Trees.root.path("proc", strconv.Itoa(pid), "fd")
+	eachDescriptor(c.Trees.root, pid, func(link string) {
+		if inode, ok := socketInode(link); ok {
+			owner[inode] = object
+		}
+	})
+}
+
+// eachDescriptor hands what each open descriptor of a process refers to.
+func eachDescriptor(r root, pid int, each func(link string)) {
+	dir := r.path("proc", strconv.Itoa(pid), "fd")
 	f, err := os.Open(dir)
 	if err != nil {
 		return
@@ -90,16 +99,18 @@ func (c *Connections) inodes(pid int, object string, owner map[uint64]string) {
 		return
 	}
 	for _, name := range names {
-		link, err := os.Readlink(dir + "/" + name)
-		if err != nil {
-			continue
-		}
-		rest, ok := strings.CutPrefix(link, "socket:[")
-		if !ok {
-			continue
-		}
-		if inode, err := strconv.ParseUint(strings.TrimSuffix(rest, "]"), 10, 64); err == nil {
-			owner[inode] = object
+		if link, err := os.Readlink(dir + "/" + name); err == nil {
+			each(link)
 		}
 	}
+}
+
+// socketInode is the number of "socket:[27182]".
+func socketInode(link string) (uint64, bool) {
+	rest, ok := strings.CutPrefix(link, "socket:[")
+	if !ok {
+		return 0, false
+	}
+	inode, err := strconv.ParseUint(strings.TrimSuffix(rest, "]"), 10, 64)
+	return inode, err == nil
 }

@@ -86,7 +86,7 @@ func TestParseSockets(t *testing.T) {
 	if err := parseSockets(captured(t, "tcp"), func(s socket) { got = append(got, s) }); err != nil {
 		t.Fatal(err)
 	}
-	want := []socket{{8080, 0, listen, 31415}, {8080, 0xD431, established, 27182}, {8080, 0xD432, closeWait, 27183}, {0xD433, 8080, timeWait, 0}}
+	want := []socket{{8080, 0, listen, 0, 3, 31415}, {8080, 0xD431, established, 0, 0, 27182}, {8080, 0xD432, closeWait, 1, 0, 27183}, {0xD433, 8080, timeWait, 0, 0, 0}}
 	if !slices.Equal(got, want) {
 		t.Errorf("parseSockets = %v, want %v", got, want)
 	}

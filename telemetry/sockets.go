@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"strconv"
+	"strings"
 )
 
 // A socketState is a state of TCP, as include/net/tcp_states.h numbers them.
@@ -18,10 +19,18 @@ const (
 	states                  = 13
 )
 
+func (s socketState) String() string {
+	names := [states]string{1: "established", "syn_sent", "syn_received", "fin_wait1", "fin_wait2", "time_wait", "close",
+		"close_wait", "last_ack", "listening", "closing", "new_syn_received"}
+	return names[s]
+}
+
 // A socket is one line of /proc/net/tcp or tcp6, of which only what readings need is kept.
 type socket struct {
 	local, remote uint16 // ports
 	state         socketState
+	unsent        uint64 // bytes that the peer has not confirmed
+	unread        uint64 // bytes that the owner has not read; of a listener: connections not accepted
 	inode         uint64 // 0 for TIME_WAIT, which belongs to nobody
 }
 
@@ -56,6 +65,12 @@ func parseSocket(line []byte) (s socket, ok bool) {
 		case 3:
 			n, err := strconv.ParseUint(string(f), 16, 8)
 			s.state, ok = socketState(n), ok && err == nil && n < states
+		case 4:
+			unsent, unread, both := strings.Cut(string(f), ":")
+			var err, err2 error
+			s.unsent, err = strconv.ParseUint(unsent, 16, 64)
+			s.unread, err2 = strconv.ParseUint(unread, 16, 64)
+			ok = ok && both && err == nil && err2 == nil
 		case 9:
 			n, err := strconv.ParseUint(string(f), 10, 64)
 			s.inode = n

@@ -336,3 +336,25 @@ func TestMemFreeOfALimitedGroup(t *testing.T) {
 		t.Errorf("memFree = %g, %v, want 400000: the limit less use, cache not counted", free, err)
 	}
 }
+
+// TestForeignLoadIsNobodysOwn: a process that is no object uses a core.
+func TestForeignLoadIsNobodysOwn(t *testing.T) {
+	cmd := exec.Command("sh", "-c", "while :; do :; done")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+	})
+	mine := &Processes{Trees: self()}
+	theirs := &Processes{Trees: &Trees{Objects: func() []Object { return []Object{{Name: "it", PID: cmd.Process.Pid}} }}}
+	readings(t, mine)
+	readings(t, theirs)
+	time.Sleep(400 * time.Millisecond)
+	m, their := readings(t, mine), readings(t, theirs)
+	used := their["cpu it"]
+	if used <= 0 || m["cpu_foreign"] < 0.7*used || m["cpu_foreign"] > 1000 {
+		t.Errorf("the process used %.2f cores, cpu_foreign = %.2f, want at least as much", used, m["cpu_foreign"])
+	}
+}

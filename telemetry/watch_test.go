@@ -273,3 +273,22 @@ func TestTreesOfNestedObjectsDoNotOverlap(t *testing.T) {
 		t.Errorf("trees = %v, want the generator alone and the target with three", n)
 	}
 }
+
+// BenchmarkWatch is the cost of one read of every source that a trial is watched by, for a process
+// and its watcher.
+func BenchmarkWatch(b *testing.B) {
+	objects := func() []Object { return []Object{{Name: "api", PID: os.Getpid()}} }
+	for _, s := range Local(objects) {
+		name, _, _ := strings.Cut(s.Source(), ":")
+		if errors.Is(s.Read(b.Context(), func(string, string, float64) {}), ErrAbsent) {
+			continue
+		}
+		b.Run(strings.ReplaceAll(name, " ", "_"), func(b *testing.B) {
+			for b.Loop() {
+				if err := s.Read(b.Context(), func(string, string, float64) {}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
