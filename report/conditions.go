@@ -54,7 +54,7 @@ func (f *Findings) gates() []gateRow {
 			row.Reading = span(s.readings, f.unit(c.Measure), isShare(c.Measure))
 		}
 		if len(s.waited) > 0 {
-			row.Waited = count(len(s.waited), "time") + ", " + duration(slices.Max(s.waited)) + " at most"
+			row.Waited = count(len(s.waited), "time") + ", " + Duration(slices.Max(s.waited)) + " at most"
 		}
 		rows = append(rows, row)
 	}

@@ -66,7 +66,7 @@ func (f *Findings) exclude(t *assay.Trial) []excluded {
 	add := func(kind, reason, detail string, seen ...float64) {
 		groups = append(groups, excluded{kind: kind, cell: cell, reason: reason, detail: detail, seen: seen})
 	}
-	note := strings.Join(t.Notes, "; ")
+	note := strings.Join(remarks(t), "; ")
 	switch {
 	case t.Outcome == assay.Refused:
 		for _, reason := range t.RefusedBy {
@@ -82,12 +82,37 @@ func (f *Findings) exclude(t *assay.Trial) []excluded {
 		return groups
 	}
 	for _, by := range t.VoidBy {
-		add("void", by, note, f.guardReading(t, by)...)
+		add("void", by, guardRemark(t, by), f.guardReading(t, by)...)
 	}
 	if len(t.VoidBy) == 0 {
 		add("void", "reason not recorded", note)
 	}
 	return groups
+}
+
+// inputNote begins the notes that keep the digests of declared inputs; they explain nothing.
+const inputNote = "input "
+
+// remarks are the trial's notes that may explain it.
+func remarks(t *assay.Trial) []string {
+	var notes []string
+	for _, note := range t.Notes {
+		if !strings.HasPrefix(note, inputNote) {
+			notes = append(notes, note)
+		}
+	}
+	return notes
+}
+
+// guardRemark is what the engine noted of the guard: its notes are "NAME: what was seen".
+func guardRemark(t *assay.Trial, by string) string {
+	name, _ := guardName(by)
+	for _, note := range t.Notes {
+		if text, ok := strings.CutPrefix(note, name+": "); ok {
+			return text
+		}
+	}
+	return ""
 }
 
 // outcomeText says how a trial that did not end ok ended.
@@ -163,7 +188,13 @@ func (f *Findings) describe(e *excluded) {
 	asked := ""
 	switch e.kind {
 	case "void":
+		if len(e.trials) > 1 && e.detail != "" {
+			e.detail = "trial " + strconv.Itoa(e.trials[0]) + ": " + e.detail
+		}
 		c, ok := f.guard(e.reason)
+		if len(e.seen) > 0 {
+			e.detail = "" // the readings of all of them say more
+		}
 		if name, isGuard := guardName(e.reason); isGuard && !ok {
 			e.detail = joined(guards[name], e.detail)
 			return

@@ -204,5 +204,5 @@ func three(x float64, u assay.Unit) string {
 	return s.Phrase(x, clamp(2-int(math.Floor(math.Log10(math.Abs(x*s.Factor)))), 0, 9))
 }
 
-// duration is a time in nanoseconds as one number with its unit.
-func duration(ns float64) string { return One(ns, nsUnit, false) }
+// Duration is a time in nanoseconds as one number with its unit.
+func Duration(ns float64) string { return One(ns, nsUnit, false) }

@@ -49,6 +49,11 @@ var guards = map[string]string{
 	"ceiling":          "a figure exceeded what the machine can do",
 	"clock":            "the trials are too short for the clock that timed them",
 	"warm":             "the target was not warm when the window began",
+	"changed":          "the executable or a declared input changed between the trials",
+	"conclude":         "the hook after the trial did not succeed",
+	"foreign-load":     "somebody else was loading what the trial shares",
+	"ledger":           "the generator's own count does not add up",
+	"unnamed":          "the trial is recorded as void without saying why",
 }
 
 // guardName is the guard that a reason or an entry of void_by names.
