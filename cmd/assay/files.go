@@ -34,7 +34,7 @@ func readExperiment(arg string) (*experimentFile, error) {
 	}
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, advise(fmt.Errorf("read experiment: %w", err), "assay new > %s", experimentName)
+		return nil, advise(fmt.Errorf("read experiment: %w", err), "assay new --command '…' writes one")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read experiment: %w", err)

@@ -65,34 +65,6 @@ func gradeVerb(c *cobra.Command, dir string, f gradeFlags) error {
 	return findingsStatus(findings)
 }
 
-func newReport() *cobra.Command {
-	var asJSON bool
-	c := &cobra.Command{
-		Use:   "report DIR",
-		Short: "report.html from a results folder alone",
-		Example: `  assay report inflight.results
-  assay report inflight.results --json`,
-		Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			findings, err := folderFindings(args[0])
-			if err != nil {
-				return err
-			}
-			path, err := writeReport(args[0], findings)
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				return printJSON(c, map[string]string{"report": path})
-			}
-			fmt.Fprintln(c.OutOrStdout(), path)
-			return nil
-		},
-	}
-	c.Flags().BoolVar(&asJSON, "json", false, "print the report's path as JSON")
-	return c
-}
-
 // conclude grades what a run recorded, writes what is derived and prints it.
 func conclude(c *cobra.Command, folder *store.Folder, e *assay.Experiment, out output) error {
 	f := findings(folder.Dir(), e, folder.Contents())
