@@ -30,7 +30,7 @@ func FuzzParseCondition(f *testing.F) {
 
 // What an expectation prints reads back as one that allows the same values.
 func FuzzParseExpectation(f *testing.F) {
-	for _, s := range []string{"> 1.05", "<= 4", "2.3GiB..2.7GiB", "-5ms..5ms", "1..2s", "== 0", "!= 5%", ">1e3/s", "1...2", "..", "< 1 ..2"} {
+	for _, s := range []string{"> 1.05", "<= 4", "2.3GiB..2.7GiB", "-5ms..5ms", "1..2s", "== 0", "!= 5%", ">1e3/s", "1...2", "..", "< 1 ..2", "1..1..\x1b"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // A Dimension is what a unit measures. Quantities of different dimensions do not compare.
@@ -66,7 +67,7 @@ func baseUnit(name string) (Unit, error) {
 			return u, nil
 		}
 	}
-	if strings.ContainsAny(name, "0123456789<>=!()'\" ") {
+	if strings.ContainsFunc(name, func(c rune) bool { return !unicode.IsLetter(c) && !strings.ContainsRune("_-°$€%#", c) }) {
 		return Unit{}, fmt.Errorf("unit %q: want one of ns us ms s m h, B kB MB GB KiB MiB GiB, %%, a noun, or one of these per /s /m /h", name)
 	}
 	return Unit{Name: name, Dim: Dimension{Base: name}, Scale: 1}, nil

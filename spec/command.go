@@ -133,7 +133,7 @@ func (f *filler) nice(n *yaml.Node, what string) int {
 func (f *filler) limits(n *yaml.Node, what string) map[string]uint64 {
 	known := []string{"nofile", "as", "nproc", "cpu"}
 	limits := map[string]uint64{}
-	for _, e := range f.entries(n, what) {
+	for _, e := range f.entries(n, what, assay.IsIdent) {
 		f.know("limits", e.name)
 		if !slices.Contains(known, e.name) {
 			f.onceAt(e.key, "%s: unknown limit %q%s", what, e.name, suggest(e.name, known))

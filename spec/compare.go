@@ -222,12 +222,8 @@ func (c *claim) expanded() []assay.Hypothesis {
 // untestable says why the design has no cells for h, or nothing.
 func (c *claim) untestable(h assay.Hypothesis) string {
 	cells := c.cells()
-	if len(cells) == 0 || h.Kind == assay.LadderKind {
+	if c.unsure || len(cells) == 0 || h.Kind == assay.LadderKind {
 		return ""
-	}
-	has := map[string]bool{}
-	for _, cell := range cells {
-		has[cell.Key()] = true
 	}
 	matches := func(p assay.Cell) bool {
 		return slices.ContainsFunc(cells, func(cell assay.Cell) bool { return cell.Matches(p) })
@@ -243,7 +239,7 @@ func (c *claim) untestable(h assay.Hypothesis) string {
 			}
 		}
 		for _, cell := range cells {
-			if cell.Matches(h.At.With(h.Of)) && has[cell.With(h.To).Key()] {
+			if cell.Matches(h.At.With(h.Of)) && c.has(cell.With(h.To)) {
 				return ""
 			}
 		}
@@ -254,6 +250,17 @@ func (c *claim) untestable(h assay.Hypothesis) string {
 		}
 	}
 	return ""
+}
+
+// has reports whether the design has exactly that cell.
+func (r *reader) has(c assay.Cell) bool {
+	if r.keys == nil {
+		r.keys = map[string]bool{}
+		for _, cell := range r.cells() {
+			r.keys[cell.Key()] = true
+		}
+	}
+	return r.keys[c.Key()]
 }
 
 // longestAxis is the greatest number of cells that match at and differ in one factor only.

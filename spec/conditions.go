@@ -12,6 +12,10 @@ import (
 // condition reads n and checks its measure and bound for the place.
 func (r *reader) condition(n *yaml.Node, text, what string, p place) (assay.Condition, bool) {
 	c, err := assay.ParseCondition(text)
+	if err != nil && len(text) > 1 && strings.ContainsAny(text[:1], `'"`) && text[0] == text[len(text)-1] {
+		r.onceAt(n, "%s: the condition stands in quotes twice; leave the inner ones out", what)
+		return c, false
+	}
 	if err != nil {
 		r.onceAt(n, "%s: %v", what, err)
 		return c, false
@@ -59,7 +63,11 @@ func (r *reader) comparable(n *yaml.Node, measure string, u assay.Unit, q assay.
 	if q.Bare || u.Compatible(q.Unit) {
 		return true
 	}
-	r.onceAt(n, "%s: %s is in %s, and %s does not compare with it", what, measure, unitName(u), q.Text)
+	advice := ""
+	if m, ok := r.measures[measure]; ok && m.Unit.Name == "" {
+		advice = "; declare its unit under measures"
+	}
+	r.onceAt(n, "%s: %s is in %s, and %s does not compare with it%s", what, measure, unitName(u), q.Text, advice)
 	return false
 }
 
@@ -134,7 +142,7 @@ func isName(s string) bool {
 func (r *reader) checkAt(n *yaml.Node, patterns []assay.Cell, what string) {
 	cells := r.cells()
 	for _, p := range patterns {
-		if !slices.ContainsFunc(cells, func(c assay.Cell) bool { return c.Matches(p) }) {
+		if !r.unsure && !slices.ContainsFunc(cells, func(c assay.Cell) bool { return c.Matches(p) }) {
 			r.onceAt(n, "%s: at: no cell of the design has %s", what, p)
 		}
 	}

@@ -27,10 +27,13 @@ type derivation struct {
 	program *vm.Program
 }
 
+// maxExpression bounds the text of an expression.
+const maxExpression = 1000
+
 func expressionFunctions() []string { return []string{"min", "max", "floor", "ceil", "round"} }
 
 func (r *reader) readDerived(n *yaml.Node) {
-	entries := r.entries(n, "derived")
+	entries := r.entries(n, "derived", assay.IsIdent)
 	var names []string
 	for _, e := range entries {
 		_, isFactor := r.factor(e.name)
@@ -50,7 +53,9 @@ func (r *reader) readDerived(n *yaml.Node) {
 		if d, ok := r.expression(e.value, text, "derived: "+e.name, names); ok {
 			d.name = e.name
 			list = append(list, d)
+			continue
 		}
+		r.failed = append(r.failed, e.name)
 	}
 	r.derived = r.ordered(list)
 	for i := range r.e.Settings {
@@ -62,6 +67,10 @@ func (r *reader) readDerived(n *yaml.Node) {
 // expression compiles text; derived are the derived names that it may use.
 func (r *reader) expression(n *yaml.Node, text, what string, derived []string) (derivation, bool) {
 	d := derivation{node: n}
+	if len(text) > maxExpression {
+		r.mistake(n, "%s: the expression has %d characters; at most %d", what, len(text), maxExpression)
+		return d, false
+	}
 	tree, err := parser.Parse(text)
 	if err != nil {
 		r.mistake(n, "%s: %s", what, why(err))
@@ -163,6 +172,9 @@ func (r *reader) ordered(list []derivation) []derivation {
 		i := slices.IndexFunc(list, func(d derivation) bool { return !slices.ContainsFunc(d.names, func(n string) bool { return !done(n) }) })
 		if i < 0 {
 			r.mistake(list[0].node, "derived: %s needs itself, by way of %s", list[0].name, strings.Join(list[0].names, ", "))
+			for _, d := range list {
+				r.failed = append(r.failed, d.name)
+			}
 			return out
 		}
 		out = append(out, list[i])
@@ -177,6 +189,9 @@ func (r *reader) derive(c assay.Cell, values map[string]string) {
 		v, err := r.evaluate(d, values)
 		if err != nil {
 			r.onceAt(d.node, "derived: %s in the cell %s: %v", d.name, c, err)
+			if !slices.Contains(r.failed, d.name) {
+				r.failed = append(r.failed, d.name)
+			}
 			continue
 		}
 		values[d.name] = v
@@ -185,7 +200,7 @@ func (r *reader) derive(c assay.Cell, values map[string]string) {
 
 // evaluate gives the value of an expression in a cell, as text.
 func (r *reader) evaluate(d derivation, values map[string]string) (string, error) {
-	env := map[string]any{"cpus": r.host.CPUs, "unset": "unset"}
+	env := map[string]any{}
 	for _, f := range r.e.Factors {
 		for _, l := range f.Levels {
 			if assay.IsIdent(l.Text) {
@@ -193,6 +208,7 @@ func (r *reader) evaluate(d derivation, values map[string]string) (string, error
 			}
 		}
 	}
+	env["cpus"], env["unset"] = r.host.CPUs, "unset"
 	for name, text := range values {
 		env[name] = numberOr(text)
 	}

@@ -19,7 +19,7 @@ func cutGlued(key, value *yaml.Node) (name, rest string, ok bool) {
 }
 
 func (r *reader) readFactors(n *yaml.Node) {
-	for _, e := range r.entries(n, "factors") {
+	for _, e := range r.entries(n, "factors", assay.IsIdent) {
 		if reserved(e.name) {
 			r.mistake(e.key, "factors: %s is a built-in name; choose another", e.name)
 			continue
@@ -53,15 +53,17 @@ func (r *reader) levels(n *yaml.Node, e entry, what string) []assay.Level {
 		return []assay.Level{{Text: n.Value}} // so that other places may still name it
 	}
 	var levels []assay.Level
+	seen := map[string]bool{}
 	for _, c := range r.items(n, what, false) {
 		l, ok := r.level(c, what)
 		if !ok {
 			continue
 		}
-		if slices.ContainsFunc(levels, func(m assay.Level) bool { return m.Text == l.Text }) {
+		if seen[l.Text] {
 			r.mistake(c, "%s: level %s stands twice", what, l.Text)
 			continue
 		}
+		seen[l.Text] = true
 		levels = append(levels, l)
 	}
 	if len(levels) == 0 && len(n.Content) == 0 {
@@ -108,7 +110,7 @@ func (r *reader) sets(n *yaml.Node, l *assay.Level, what string) {
 		return
 	}
 	l.Sets = map[string]string{}
-	for _, e := range r.entries(n, what) {
+	for _, e := range r.entries(n, what, assay.IsIdent) {
 		if s, ok := r.text(e.value, what+": "+e.name); ok {
 			l.Sets[e.name] = s
 		}

@@ -58,7 +58,9 @@ func (f *filler) once(n *yaml.Node, what string) (string, bool) {
 func (f *filler) fillText(n *yaml.Node, s, what string) (assay.Template, bool) {
 	t := assay.ParseTemplate(s)
 	good := true
-	for _, name := range t.Names() {
+	names := t.Names()
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
 		if _, ok := f.values[name]; !ok && !slices.Contains(f.left, name) {
 			f.unknownName(n, name, what)
 			good = false
@@ -71,6 +73,9 @@ func (f *filler) unknownName(n *yaml.Node, name, what string) {
 	known := slices.Concat(f.factorNames(), f.terms(), keys(f.fixed()), f.left)
 	for _, d := range f.derived {
 		known = append(known, d.name)
+	}
+	if slices.Contains(f.failed, name) {
+		return // its own mistake is reported
 	}
 	switch {
 	case slices.Contains(known, name) && f.cell == nil:
@@ -243,7 +248,7 @@ func literal(s string) assay.Template {
 // env reads environment variables. One whose value is unset is removed.
 func (f *filler) env(n *yaml.Node, what string) []assay.EnvVar {
 	var list []assay.EnvVar
-	for _, e := range f.entries(n, what) {
+	for _, e := range f.entries(n, what, assay.IsIdent) {
 		t, ok := f.fill(e.value, what+": "+e.name)
 		if !ok {
 			continue

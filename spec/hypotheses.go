@@ -59,7 +59,7 @@ type claim struct {
 }
 
 func (r *reader) readHypotheses(n *yaml.Node) {
-	for _, e := range r.entries(n, "hypotheses") {
+	for _, e := range r.entries(n, "hypotheses", isName) {
 		o, ok := r.object(e.value, "hypothesis", "hypothesis "+e.name)
 		if !ok {
 			continue
@@ -269,6 +269,10 @@ func (c *claim) axis() assay.Unit {
 		c.good = false
 	}
 	q, err := assay.ParseQuantity(f.Levels[0].Text)
+	if text, ok := uneven(f); ok && c.h.Kind != assay.Trend {
+		c.mistake(c.place(), "%s: the axis of a %s needs numbers of one kind; factor %s has the level %q", c.what, c.h.Kind, f.Name, text)
+		c.good = false
+	}
 	if err != nil {
 		return plain
 	}
@@ -276,6 +280,19 @@ func (c *claim) axis() assay.Unit {
 		return u
 	}
 	return q.Unit
+}
+
+// uneven is the first level that does not read as a number of the same kind as the first.
+func uneven(f assay.Factor) (text string, ok bool) {
+	var dim assay.Dimension
+	for i, l := range f.Levels {
+		q, err := assay.ParseQuantity(l.Text)
+		if err != nil || i > 0 && q.Unit.Dim != dim {
+			return l.Text, true
+		}
+		dim = q.Unit.Dim
+	}
+	return "", false
 }
 
 func (c *claim) meets() {

@@ -10,7 +10,7 @@ import (
 )
 
 func (r *reader) readMeasures(n *yaml.Node) {
-	entries := r.entries(n, "measures")
+	entries := r.entries(n, "measures", assay.IsIdent)
 	for _, e := range entries {
 		if b, ok := assay.BuiltinMeasure(e.name); ok && (r.loaded || !b.Load) {
 			r.mistake(e.key, "measures: %s is a built-in measure and cannot be declared; choose another name", e.name)

@@ -112,6 +112,9 @@ func (o *object) close() {
 		if slices.Contains(o.asked, key.Value) || o.r.broken[key] {
 			continue
 		}
+		if o.r.full() {
+			return
+		}
 		o.unknown(key, value, i)
 	}
 }
@@ -164,8 +167,12 @@ type entry struct {
 	key, value *yaml.Node
 }
 
-// entries are the names under n, in the file's order, each of them an identifier.
-func (r *reader) entries(n *yaml.Node, what string) []entry {
+// anyText accepts every name that is not blank.
+func anyText(s string) bool { return strings.TrimSpace(s) != "" }
+
+// entries are the names under n, in the file's order. The names must be valid, which is to say
+// identifiers in most places.
+func (r *reader) entries(n *yaml.Node, what string, valid func(string) bool) []entry {
 	if n == nil || r.broken[n] {
 		return nil
 	}
@@ -174,26 +181,25 @@ func (r *reader) entries(n *yaml.Node, what string) []entry {
 		return nil
 	}
 	var list []entry
+	seen := map[string]bool{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
-		if r.broken[key] || slices.ContainsFunc(list, func(e entry) bool { return e.name == key.Value }) {
+		if r.broken[key] || seen[key.Value] || !r.validName(key, value, what, valid) {
 			continue
 		}
-		if !r.named(key, value, what) {
-			continue
-		}
+		seen[key.Value] = true
 		list = append(list, entry{key.Value, key, value})
 	}
 	return list
 }
 
-func (r *reader) named(key, value *yaml.Node, what string) bool {
+func (r *reader) validName(key, value *yaml.Node, what string, valid func(string) bool) bool {
 	if name, glued, ok := strings.Cut(key.Value, ":"); ok && isEmpty(value) && assay.IsIdent(name) {
 		r.try(key, name+": "+glued, "%q: a space is missing after the colon", key.Value)
 		return false
 	}
-	if !assay.IsIdent(key.Value) {
-		r.mistake(key, "%s: %q cannot be a name; want letters, digits and _, not starting with a digit", what, key.Value)
+	if !valid(key.Value) {
+		r.mistake(key, "%s: %q cannot be a name; want letters, digits and _, not starting with a digit", what, shorten(key.Value))
 		return false
 	}
 	if isEmpty(value) {

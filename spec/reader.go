@@ -24,11 +24,15 @@ type reader struct {
 	e        *assay.Experiment
 	loaded   bool // the workload is a load, not a command
 	derived  []derivation
+	failed   []string // derived names whose expression is wrong
 	measures map[string]assay.Measure
 	declared []string // names of measures, in order
 	targets  []string
 	probes   []string
 	seen     map[[2]int]bool // places where a cell's mistake stands already
+	unsure   bool            // the factors or the design have mistakes, so that cells may be missing
+	all      []assay.Cell
+	keys     map[string]bool // of all cells
 }
 
 // A shift says that n characters were put in at a place when the text was mended.
@@ -44,8 +48,17 @@ func (r *reader) at(line, column int, try, format string, args ...any) {
 	r.in(line, column, try, format, args...)
 }
 
+// maxMistakes bounds what is reported: beyond it, the file is something else than it seems.
+const maxMistakes = 200
+
+// full reports whether no further mistake is reported.
+func (r *reader) full() bool { return len(r.mistakes) >= maxMistakes }
+
 // in reports a mistake at a place of the text as written.
 func (r *reader) in(line, column int, try, format string, args ...any) {
+	if r.full() {
+		return
+	}
 	r.mistakes = append(r.mistakes, Mistake{
 		File: r.name, Line: max(1, line), Column: max(1, column), Message: fmt.Sprintf(format, args...), Try: try})
 }
@@ -68,6 +81,9 @@ func (r *reader) know(kind, key string) {
 
 // cells are all cells of the design, those included that this machine cannot execute.
 func (r *reader) cells() []assay.Cell {
+	if r.all != nil {
+		return r.all
+	}
 	var cells []assay.Cell
 	for _, s := range r.e.Settings {
 		cells = append(cells, s.Cell)
@@ -75,6 +91,7 @@ func (r *reader) cells() []assay.Cell {
 	for _, a := range r.e.Absent {
 		cells = append(cells, a.Cell)
 	}
+	r.all = cells
 	return cells
 }
 

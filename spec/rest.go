@@ -27,7 +27,7 @@ func (r *reader) readCited(n *yaml.Node) {
 		}
 		var cited assay.Cited
 		cited.Cell = assay.Cell{}
-		for _, e := range r.entries(o.need("cell", ": the levels it was measured at"), "cited: cell") {
+		for _, e := range r.entries(o.need("cell", ": the levels it was measured at"), "cited: cell", assay.IsIdent) {
 			if _, ok := r.factor(e.name); !ok {
 				r.mistake(e.key, "cited: cell: no factor is named %q%s", e.name, suggest(e.name, r.factorNames()))
 			}
@@ -169,6 +169,9 @@ func (r *reader) onlyCell(n *yaml.Node, pattern assay.Cell) assay.Cell {
 		r.mistake(n, "twin: %d cells have %s; name one level of every factor", len(found), pattern)
 		return nil
 	}
+	if len(found) == 0 && r.unsure {
+		return nil
+	}
 	if len(found) == 0 {
 		r.mistake(n, "twin: no cell of the design has %s", pattern)
 		return nil
@@ -222,7 +225,7 @@ func (r *reader) readRefine(n *yaml.Node) {
 	if a := o.need("along", ": the factor to which levels are added"); a != nil {
 		factor, ok := r.factorName(a, "refine: along")
 		f.Along = factor.Name
-		if ok && longestAxis(r.cells(), nil, factor.Name) < 2 {
+		if ok && !r.unsure && longestAxis(r.cells(), nil, factor.Name) < 2 {
 			r.mistake(a, "refine: along %s the design has less than 2 levels with all else the same", factor.Name)
 		}
 	}

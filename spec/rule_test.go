@@ -14,7 +14,7 @@ func TestRules(t *testing.T) {
 		"H7":           "line of rss_peak along inflight, slope expected 1MiB..2MiB, intercept expected < 1GiB",
 		"H8":           "output identical in every trial",
 		"H9":           "ladder up of throughput, largest rung inflight=2",
-		"H10":          "highest inflight that meets wall < 5s and exit == 0, expected >= 2",
+		"it-holds":     "highest inflight that meets wall < 5s and exit == 0, expected >= 2",
 	}
 	e := readGood(t, "every-command-key")
 	for _, h := range e.Hypotheses {

@@ -70,8 +70,10 @@ func (r *reader) read(text []byte) *assay.Experiment {
 	r.unbuilt(root)
 	r.head(root)
 	r.work(root)
+	before := len(r.mistakes)
 	r.readFactors(root.get("factors"))
 	cells := r.readDesign(root.get("base"), root.get("design"), root.get("exclude"))
+	r.unsure = len(r.mistakes) > before
 	r.settle(cells)
 	r.readDerived(root.get("derived"))
 	r.readMeasures(root.get("measures"))
@@ -103,7 +105,7 @@ func (r *reader) head(root *object) {
 		r.e.Name = r.word1(n, "experiment")
 	}
 	r.e.Question, _ = r.text(root.get("question"), "question")
-	for _, e := range r.entries(root.get("fixed"), "fixed") {
+	for _, e := range r.entries(root.get("fixed"), "fixed", anyText) {
 		if s, ok := r.text(e.value, "fixed: "+e.name); ok {
 			r.e.Fixed = append(r.e.Fixed, assay.Named{Name: e.name, Text: s})
 		}
@@ -146,8 +148,8 @@ func (r *reader) blocks(n *yaml.Node) {
 		if !ok {
 			continue
 		}
-		if k := len(r.e.Looks); k > 0 && v <= r.e.Looks[k-1] || v > most {
-			r.mistake(c, "looks: want numbers of blocks that increase, such as [8, 16, 24]; %d follows %d", v, slices.Max(r.e.Looks))
+		if k := len(r.e.Looks); v > most || k > 0 && v <= r.e.Looks[k-1] {
+			r.mistake(c, "looks: want numbers of blocks that increase and are at most %d, such as [8, 16, 24]; got %d", most, v)
 			continue
 		}
 		r.e.Looks = append(r.e.Looks, v)
@@ -169,9 +171,19 @@ func (r *reader) work(root *object) {
 	case !load && !command:
 		r.mistake(root.node, "experiment file: want one of command, load: what a trial executes")
 	}
+	for _, key := range surroundings() {
+		if n := root.keys[key]; n != nil && load {
+			r.mistake(n, "%s belongs to command; with load, give it to the target", key)
+		}
+	}
 	// Their names are known even where the keys are refused as not built yet.
 	r.targets = namesUnder(root.values["target"])
 	r.probes = namesUnder(root.values["probes"])
+}
+
+// surroundings are the keys of a program beside its command.
+func surroundings() []string {
+	return []string{"shell", "env", "stdin", "cpus", "nice", "limits"}
 }
 
 func namesUnder(n *yaml.Node) []string {

@@ -32,6 +32,9 @@ func (r *reader) mend(err error) (*yaml.Node, error) {
 		if f.message == "" {
 			continue
 		}
+		if r.full() {
+			break // and give up mending
+		}
 		found = true
 		r.in(s.line+1, column(r.lines[s.line], s.start), f.instead, "%s", f.message)
 		r.replace(lines, s, f.instead)

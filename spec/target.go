@@ -14,7 +14,7 @@ const defaultPatience = time.Minute // for a target to become ready
 
 func (f *filler) readTargets(n *yaml.Node) []assay.Target {
 	var list []assay.Target
-	for _, e := range f.entries(n, "target") {
+	for _, e := range f.entries(n, "target", assay.IsIdent) {
 		if t, ok := f.target(e); ok {
 			list = append(list, t)
 		}
@@ -31,8 +31,10 @@ func (f *filler) target(e entry) (assay.Target, bool) {
 	}
 	if n := o.get("external"); n != nil {
 		t.External = f.external(n, what+": external")
-		if o.has("command") {
-			f.onceAt(o.keys["command"], "%s: command and external cannot stand together: an external target is started by somebody else", what)
+		for _, key := range append(surroundings(), "command", "fresh", "starts", "supervise") {
+			if o.has(key) {
+				f.onceAt(o.keys[key], "%s: %s and external cannot stand together: an external target is started by somebody else", what, key)
+			}
 		}
 	} else {
 		o.need("command", ": what starts it (or external, for one that somebody else starts)")

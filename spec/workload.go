@@ -140,7 +140,7 @@ func (f *filler) killCondition(n *yaml.Node) assay.Condition {
 
 func (f *filler) readProbes(n *yaml.Node) []assay.Probe {
 	var list []assay.Probe
-	for _, e := range f.entries(n, "probes") {
+	for _, e := range f.entries(n, "probes", assay.IsIdent) {
 		what := "probe " + e.name
 		o, ok := f.object(e.value, "probe", what)
 		if !ok {
