@@ -136,16 +136,20 @@ func (b *bodyReader) pass(n int64) error {
 	return nil
 }
 
-// line consumes a line and gives it without its ending; it is valid until the next read.
+// line consumes a line of the chunked coding and gives it without its ending, which must be CR LF;
+// it is valid until the next read.
 func (b *bodyReader) line() ([]byte, error) {
 	for {
 		unread := b.unread()
 		for i, c := range unread {
-			if c == '\n' {
-				line, _ := cutLine(unread[:i+1])
-				b.read += i + 1
-				return line, nil
+			if c != '\n' {
+				continue
 			}
+			if i == 0 || unread[i-1] != '\r' {
+				return nil, protocol(fmt.Errorf("%w: a chunk's line ends with LF alone", errHead))
+			}
+			b.read += i + 1
+			return unread[:i-1], nil
 		}
 		if len(unread) > maxHead {
 			return nil, protocol(fmt.Errorf("%w: a chunk's line longer than %d bytes", errHead, maxHead))

@@ -28,6 +28,7 @@ type conn struct {
 	got     int
 	err     error
 	started bool // turn has been entered since it was set up
+	op      *load.Operation
 
 	buf        []byte // of the answer; [read, filled) is not yet consumed
 	read, fill int
@@ -104,7 +105,7 @@ func (c *conn) exchange(op *load.Operation, message []byte) error {
 		op.Mark(load.Write)
 		return c.more(op)
 	}
-	c.out, c.in, c.got, c.err, c.started = message, c.buf, 0, nil, false
+	c.out, c.in, c.got, c.err, c.started, c.op = message, c.buf, 0, nil, false, op
 	for {
 		err := c.raw.Read(c.attempt)
 		if err == nil {
@@ -147,6 +148,7 @@ func (c *conn) turn(fd uintptr) bool {
 			return true
 		}
 		c.out = c.out[n:]
+		c.op.Mark(load.Write)
 		return len(c.out) > 0
 	}
 	n, err := ignoringEINTR(int(fd), c.in, syscall.Read)

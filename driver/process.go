@@ -138,12 +138,13 @@ func (p *program) Do(ctx context.Context, op *load.Operation) error {
 		op.Send()
 	}
 	line, err := pr.ask(ctx, op)
-	if err != nil || !p.pool.give(pr) {
-		pr.end()
-		if err != nil {
-			p.pool.drop()
-			return failure(err, load.Protocol)
-		}
+	if err != nil {
+		pr.end(0) // it is in the middle of something: its next answer would be to this operation
+		p.pool.drop()
+		return failure(err, load.Protocol)
+	}
+	if !p.pool.give(pr) {
+		pr.end(patience)
 	}
 	return verdict(line)
 }
@@ -194,8 +195,8 @@ func verdict(line string) error {
 // patience is how long a program may take to end after its input has.
 const patience = 2 * time.Second
 
-// end closes the program's input, and kills it if that does not end it.
-func (pr *process) end() {
+// end closes the program's input, and kills it if that has not ended it after a while.
+func (pr *process) end(patience time.Duration) {
 	pr.in.Close()
 	pr.out.Close()
 	timer := time.NewTimer(patience)
@@ -218,7 +219,7 @@ func (p *program) Close() error {
 		pr.in.Close() // all of them, so that they end at the same time
 	}
 	for _, pr := range idle {
-		pr.end()
+		pr.end(patience)
 	}
 	return nil
 }
