@@ -17,9 +17,6 @@ const pinned = 0.005
 // the rate offered or by a declared ceiling, a quantile of times by the timeout or the length of the
 // load. The true figure is then at least that.
 func (j *judge) offeredBound(f *field, i int, x float64) bool {
-	if f.Better != assay.More && f.Ref.Stat == "" {
-		return false
-	}
 	cell := j.schedule.cell[i]
 	load := j.loadOf(int(cell))
 	switch {
@@ -31,10 +28,14 @@ func (j *judge) offeredBound(f *field, i int, x float64) bool {
 		return offered > 0 && x >= nearlyAll*offered
 	case f.Ref.Name == "response_time" && load != nil:
 		return j.atTimeLimit(load, x)
-	case f.Better == assay.More:
-		return j.nearCeiling(f, int(cell), x)
 	}
-	return false
+	return !f.hasFloor() && j.nearCeiling(f, int(cell), x)
+}
+
+// hasFloor reports whether a limit of the measure is one from below: a time can be no shorter. A
+// limit of anything else, a rate or a size, is one from above.
+func (f *field) hasFloor() bool {
+	return f.Better == assay.Lower && f.Unit.Dim == assay.Dimension{Base: "ns"}
 }
 
 func (j *judge) loadOf(cell int) *assay.Load {

@@ -2,6 +2,7 @@ package grade
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/assaybench/assay"
@@ -27,6 +28,12 @@ func (j *judge) spoiltClaim(c *comparison, out *Finding) bool {
 	}
 	for _, cell := range cells {
 		if why := j.noEffect(c.f, cell); why != "" {
+			out.say(assay.Void, assay.NoEffect, why)
+			return true
+		}
+	}
+	if c.to >= 0 {
+		if why := j.unmoved(c.f, c.of, c.to); why != "" {
 			out.say(assay.Void, assay.NoEffect, why)
 			return true
 		}
@@ -92,21 +99,46 @@ func (j *judge) noEffect(f *field, cell int) string {
 		if factor.Achieved == nil || !ok {
 			continue
 		}
-		var shares []float64
-		for _, n := range j.trialsOf(f, cell) {
-			if t := &j.Trials[n]; t.Outcome == assay.OK {
-				shares = append(shares, achievedShare(level, t.Achieved[factor.Name], t.Achieved))
-			}
-		}
-		if len(shares) == 0 {
-			continue
-		}
-		if share := stat.Median(shares); share < factor.Achieved.AtLeast {
+		share, ok := j.achieved(f, cell, factor.Name, level)
+		if ok && share < factor.Achieved.AtLeast {
 			return fmt.Sprintf("%s=%s did not take effect: achieved was %s%% of nominal, at least %s%% was asked; lever: what bounds %s",
 				factor.Name, level, figure(100*share, ""), figure(100*factor.Achieved.AtLeast, ""), factor.Name)
 		}
 	}
 	return ""
+}
+
+// unmoved says which factor is nominally moved between two cells, while what was achieved stayed.
+func (j *judge) unmoved(f *field, of, to int) string {
+	for i := range j.Experiment.Factors {
+		factor := &j.Experiment.Factors[i]
+		a, b := f.cells[of][factor.Name], f.cells[to][factor.Name]
+		x, errX := assay.ParseQuantity(a)
+		y, errY := assay.ParseQuantity(b)
+		if factor.Achieved == nil || a == b || errX != nil || errY != nil {
+			continue
+		}
+		shareX, okX := j.achieved(f, of, factor.Name, a)
+		shareY, okY := j.achieved(f, to, factor.Name, b)
+		gotX, gotY := shareX*x.Number, shareY*y.Number
+		const still = 0.05
+		if okX && okY && math.Abs(gotX-gotY) <= still*math.Abs(gotX) && math.Abs(x.Number-y.Number) > still*math.Abs(x.Number) {
+			return fmt.Sprintf("%s was moved from %s to %s, and what was achieved stayed at %s", factor.Name, b, a, figure(gotX, ""))
+		}
+	}
+	return ""
+}
+
+// achieved is the median of what was achieved as a share of the nominal level; ok is false where no
+// trial could have recorded it.
+func (j *judge) achieved(f *field, cell int, factor, level string) (share float64, ok bool) {
+	var shares []float64
+	for _, n := range j.trialsOf(f, cell) {
+		if t := &j.Trials[n]; t.Outcome == assay.OK {
+			shares = append(shares, achievedShare(level, t.Achieved[factor], t.Achieved))
+		}
+	}
+	return stat.Median(shares), len(shares) > 0
 }
 
 // achievedShare is what was achieved as a share of the nominal level; 0 where it was not recorded.
@@ -141,7 +173,7 @@ func (j *judge) aboveCeiling(f *field, cell int, out *Finding) string {
 		}
 		bound /= f.Unit.Scale
 		beyond := median > bound
-		if f.Better == assay.Lower {
+		if f.hasFloor() {
 			beyond = median < bound
 		}
 		text := fmt.Sprintf("%s: %s is %.1f%% of the ceiling %s (%s)", f.cells[cell], figure(median, f.Unit.Name),

@@ -47,6 +47,7 @@ type field struct {
 	cells   []assay.Cell
 	members [][]int // by cell: the plan's cells under it; several for a measure of a block
 	texts   bool    // some entry is a text
+	figures []*CellFigures
 }
 
 // field is the measure over all trials; it is computed once.

@@ -81,7 +81,7 @@ func (j *judge) figuresOf(f *field) Figures {
 	g := Figures{Ref: f.Ref, Unit: f.Unit, Better: f.Better, Share: f.Share, Values: make([]float64, len(j.Trials))}
 	for i := range j.Trials {
 		g.Values[i] = math.NaN()
-		if e := f.entries[i]; e.state == number {
+		if e := f.entries[i]; e.state == number || e.bound {
 			g.Values[i] = e.low
 		} else if e.state == absent {
 			if v, err := f.Of(&j.Trials[i], nil); err == nil && !v.IsText {
@@ -90,7 +90,7 @@ func (j *judge) figuresOf(f *field) Figures {
 		}
 	}
 	for cell := range f.cells {
-		g.Cells = append(g.Cells, j.cellFigures(f, cell))
+		g.Cells = append(g.Cells, j.figuresAt(f, cell))
 	}
 	return g
 }
@@ -100,7 +100,7 @@ func (j *judge) cellFigures(f *field, cell int) CellFigures {
 	c := CellFigures{Cell: f.cells[cell], Confidence: 1 - alpha, Q1: nan, Q3: nan, Low: nan, High: nan, Floor: nan}
 	var xs []float64
 	for _, i := range j.trialsOf(f, cell) {
-		if e := f.entries[i]; e.state == number {
+		if e := f.entries[i]; e.state == number || e.bound {
 			xs = append(xs, e.low)
 		}
 	}

@@ -49,6 +49,7 @@ func Judge(f Folder) Judgement {
 		out.Verdicts.Hypotheses = append(out.Verdicts.Hypotheses, v)
 		out.Hypotheses = append(out.Hypotheses, g)
 	}
+	out.Verdicts.DoNotQuote = j.cautions(&out)
 	out.Measures = j.figures()
 	return out
 }

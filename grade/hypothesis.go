@@ -143,6 +143,9 @@ func (j *judge) fillVerdict(v *assay.Verdict, h *assay.Hypothesis, findings []Fi
 		v.Confidence = chosen.Confidence
 		v.Notes = append(v.Notes, chosen.Notes...)
 	}
+	if note := j.elsewhere(h); note != "" {
+		v.Notes = append(v.Notes, note)
+	}
 	if len(findings) > 1 {
 		for i := range findings {
 			v.Notes = append(v.Notes, findings[i].line())

@@ -96,6 +96,7 @@ func (j *judge) compare(c *comparison) Finding {
 	of, to := c.sides()
 	out.OfMedian, out.ToMedian = medianOf(of), medianOf(to)
 	j.measured(c, &out, &d, of, to)
+	j.noteFloor(c, &out)
 	if j.spoiltClaim(c, &out) || j.nothing(c, &out, of, to) || j.unequal(c, &out) {
 		return out
 	}
@@ -160,6 +161,14 @@ func (j *judge) same(c *comparison, d *draws) (assay.Status, assay.Reason) {
 		return assay.Fail, assay.Contradicted
 	}
 	return assay.Undecided, assay.Straddles
+}
+
+// noteFloor says what either side's own trials differ by: a smaller difference is not a finding.
+func (j *judge) noteFloor(c *comparison, out *Finding) {
+	a, b := j.figuresAt(c.f, c.of).Floor, j.figuresAt(c.f, c.to).Floor
+	if !math.IsNaN(a) && !math.IsNaN(b) {
+		out.note("noise floors: %.1f%% and %.1f%%", 100*a, 100*b)
+	}
 }
 
 // notes say both cells with their medians, so that every per cent has its denominator.
