@@ -146,6 +146,10 @@ func (f *compareFlags) conclusion(c *cobra.Command, run *comparisonRun) error {
 		return err
 	}
 	compared := run.compared(&judged)
+	var counted int
+	if compared.Warnings, counted = run.warnings(&judged); f.quiet {
+		compared.Warnings = compared.Warnings[:counted]
+	}
 	if err := f.print(c, compared); err != nil {
 		return err
 	}
@@ -159,6 +163,11 @@ func (f *compareFlags) conclusion(c *cobra.Command, run *comparisonRun) error {
 
 func (f *compareFlags) print(c *cobra.Command, compared report.Comparison) error {
 	w := c.OutOrStdout()
+	if f.json || f.csv { // which have no place for sentences
+		for _, text := range compared.Warnings {
+			fmt.Fprintln(c.ErrOrStderr(), "assay: "+text)
+		}
+	}
 	switch {
 	case f.json:
 		return printJSON(c, compared)

@@ -4,8 +4,8 @@ import (
 	"math"
 
 	"github.com/assaybench/assay"
-	"github.com/assaybench/assay/grade"
 	"github.com/assaybench/assay/report"
+	"github.com/assaybench/assay/stat"
 )
 
 // nanoseconds in a second, as a scale.
@@ -20,7 +20,6 @@ func (r *comparisonRun) compared(f *report.Findings) report.Comparison {
 	for i, p := range r.pairs {
 		c.Comparisons = append(c.Comparisons, r.ratio(p, &f.Verdicts.Hypotheses[i]))
 	}
-	c.Warnings = r.warnings(f)
 	return c
 }
 
@@ -39,25 +38,30 @@ func (r *comparisonRun) command(a arm, f *report.Findings) report.ComparedComman
 			k.OK++
 		}
 	}
-	if w, ok := wallOf(a, f); ok && k.OK > 0 {
-		k.Median, k.Low, k.High = seconds(w.Median), seconds(w.Low), seconds(w.High)
+	if walls := wallsOf(a, f); k.OK > 0 {
+		k.Median = seconds(stat.Median(walls))
+		if low, high, ok := stat.SignInterval(walls, r.confidence()); ok {
+			k.Low, k.High = seconds(low), seconds(high)
+		}
 	}
 	return k
 }
 
-// wallOf are an arm's figures of the wall time.
-func wallOf(a arm, f *report.Findings) (grade.CellFigures, bool) {
-	for i := range f.Measures {
-		if f.Measures[i].Ref.Name != compareWall {
-			continue
-		}
-		for _, c := range f.Measures[i].Cells {
-			if c.Cell.Key() == a.cell.Key() {
-				return c, true
-			}
+// wallsOf are an arm's wall times in nanoseconds: those of the trials that count, infinite where a
+// trial failed.
+func wallsOf(a arm, f *report.Findings) []float64 {
+	var walls []float64
+	for i := range f.Trials {
+		t := &f.Trials[i]
+		switch {
+		case !t.Counts() || t.Cell.Key() != a.cell.Key():
+		case t.Outcome == assay.OK:
+			walls = append(walls, measured(t, compareWall))
+		default:
+			walls = append(walls, math.Inf(1))
 		}
 	}
-	return grade.CellFigures{}, false
+	return walls
 }
 
 // seconds turns nanoseconds into seconds; nil for what is no number.

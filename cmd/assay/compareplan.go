@@ -56,9 +56,12 @@ func (m *comparing) take(args, vary []string) error {
 		}
 		m.vary = append(m.vary, f)
 	}
-	if len(args) == 0 || len(args) == 1 && len(vary) == 0 {
-		return advise(fmt.Errorf("compare: %d commands given; a comparison takes two, or one with --vary", len(args)),
-			"assay compare 'sleep 0.1' 'sleep 0.2', each command in quotes of its own")
+	const example = "assay compare 'sleep 0.1' 'sleep 0.2', each command in quotes of its own"
+	switch {
+	case len(args) == 0:
+		return advise(errors.New("compare: no command given"), example)
+	case len(args) == 1 && len(vary) == 0:
+		return advise(errors.New("compare: one command given; a comparison takes two, or one with --vary"), example)
 	}
 	m.commands = args
 	for _, cell := range combinations(m.vary) {
@@ -169,4 +172,6 @@ func (m *comparing) checkCommand(text string) error {
 	return nil
 }
 
-func isEvict(hook string) bool { return strings.HasPrefix(hook, "evict(") && strings.HasSuffix(hook, ")") }
+func isEvict(hook string) bool {
+	return strings.HasPrefix(hook, "evict(") && strings.HasSuffix(hook, ")")
+}

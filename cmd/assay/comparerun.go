@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -136,9 +137,9 @@ func (r *comparisonRun) afterPilot(pilot []assay.Trial) error {
 }
 
 func (r *comparisonRun) couldNot(t *assay.Trial) error {
-	command := r.armOf(t.Cell).text
-	err := fmt.Errorf("compare: execute %q: %s", command, t.RefusedBy[0])
-	if !r.shell {
+	why := t.RefusedBy[0]
+	err := fmt.Errorf("compare: %q was not executed: %s", r.armOf(t.Cell).text, why)
+	if !r.shell && strings.Contains(why, "find program") {
 		return advise(err, "--shell if it is meant for a shell")
 	}
 	return err

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"maps"
+	"math"
 	"os"
 	"runtime"
 	"slices"
@@ -10,8 +11,8 @@ import (
 	"time"
 
 	"github.com/assaybench/assay"
-	"github.com/assaybench/assay/grade"
 	"github.com/assaybench/assay/report"
+	"github.com/assaybench/assay/stat"
 )
 
 // Bounds beyond which compare warns.
@@ -25,26 +26,29 @@ const (
 )
 
 // warnings are sentences on what weakens the comparison and what to do about it, the gravest first.
-func (r *comparisonRun) warnings(f *report.Findings) []string {
-	var list []string
+// The first ones, up to counted, say what was not counted as it should have been.
+func (r *comparisonRun) warnings(f *report.Findings) (list []string, counted int) {
 	add := func(text string) {
 		if text != "" {
 			list = append(list, text)
 		}
 	}
+	walls := make([][]float64, len(r.arms))
 	for i, a := range r.arms {
+		walls[i] = slices.Sorted(slices.Values(wallsOf(a, f)))
 		add(r.failures(i, f))
-		if w, ok := wallOf(a, f); ok {
-			add(r.short(i, w))
-			add(r.slowStart(i, f, w))
-			add(r.spread(i, w))
-		}
 	}
-	add(r.outputs(f))
 	add(voids(f))
-	add(busyMachine(f))
 	add(r.underpowered())
-	return list
+	counted = len(list)
+	add(r.outputs(f))
+	add(r.short(walls))
+	for i := range r.arms {
+		add(r.slowStart(i, f, walls[i]))
+	}
+	add(r.spread(walls))
+	add(busyMachine(f))
+	return list, counted
 }
 
 // name is what people call the i-th arm.
@@ -102,17 +106,23 @@ func lastLine(path string) string {
 	return clip(lines[len(lines)-1], 120)
 }
 
-// short says that a trial is too short to be about the program.
-func (r *comparisonRun) short(i int, w grade.CellFigures) string {
-	if !(w.Median < float64(shortWall)) {
+// short says that trials are too short to be about the program.
+func (r *comparisonRun) short(walls [][]float64) string {
+	var short []string
+	for i, w := range walls {
+		if m := stat.Median(w); m < float64(shortWall) {
+			short = append(short, r.name(i)+" ("+nsText(m)+")")
+		}
+	}
+	if len(short) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s takes %s, much of which is starting a process; let one execution do more work", r.name(i), nsText(w.Median))
+	return "starting a process is a good part of the time of " + enumerated(short) + ": let one execution do more work"
 }
 
 // slowStart says that the warm-up trial was far from what is judged.
-func (r *comparisonRun) slowStart(i int, f *report.Findings, w grade.CellFigures) string {
-	first, most := 0.0, 0.0
+func (r *comparisonRun) slowStart(i int, f *report.Findings, walls []float64) string {
+	first, most, median := 0.0, 0.0, stat.Median(walls)
 	for n := range f.Trials {
 		t := &f.Trials[n]
 		switch {
@@ -123,20 +133,30 @@ func (r *comparisonRun) slowStart(i int, f *report.Findings, w grade.CellFigures
 			most = max(most, measured(t, compareWall))
 		}
 	}
-	if first <= most || first < slowFirst*w.Median {
+	if first <= most || !(first >= slowFirst*median) {
 		return ""
 	}
 	return fmt.Sprintf("the first trial of %s took %s, the later ones %s: it was the warm-up and is not counted, so this is about warm caches; to compare cold ones, use --prepare 'evict(FILES)'",
-		r.name(i), nsText(first), nsText(w.Median))
+		r.name(i), nsText(first), nsText(median))
 }
 
 // spread says that the trials of a command differ among themselves.
-func (r *comparisonRun) spread(i int, w grade.CellFigures) string {
-	if !(w.Q3-w.Q1 > wideSpread*w.Median) {
+func (r *comparisonRun) spread(walls [][]float64) string {
+	var wide []string
+	for i, w := range walls {
+		if len(w) < 4 {
+			continue
+		}
+		low, high := w[(len(w)-1)/4], w[len(w)-1-(len(w)-1)/4]
+		if high-low > wideSpread*stat.Median(w) && !math.IsInf(high, 1) {
+			wide = append(wide, fmt.Sprintf("%s (%s to %s)", r.name(i), nsText(low), nsText(high)))
+		}
+	}
+	if len(wide) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("the middle half of %s's times spans %s to %s: quieten the machine, or use more --blocks or a longer --for for a narrower interval",
-		r.name(i), nsText(w.Q1), nsText(w.Q3))
+	return "the middle half of the times spreads widely for " + enumerated(wide) +
+		": quieten the machine, or use more --blocks or a longer --for"
 }
 
 // outputs says that commands which always print the same print other things than each other.
@@ -163,7 +183,7 @@ func (r *comparisonRun) outputs(f *report.Findings) string {
 	if len(apart) == 0 {
 		return ""
 	}
-	return "the outputs of " + strings.Join(apart, ", of ") + " differ: see that they do the same work (--out DIR keeps what they print)"
+	return "the outputs of " + enumerated(apart) + " differ: see that they do the same work (--out DIR keeps what they print)"
 }
 
 // voids names what spoilt trials.
@@ -187,7 +207,7 @@ func voids(f *report.Findings) string {
 	for _, name := range slices.Sorted(maps.Keys(by)) {
 		parts = append(parts, fmt.Sprintf("%d by %s", by[name], name))
 	}
-	return fmt.Sprintf("%d of %d trials were void (%s); their blocks were executed again", spoilt, len(f.Trials), strings.Join(parts, ", "))
+	return fmt.Sprintf("%d of %d trials were void (%s) and do not count; their blocks were executed again, twice at most", spoilt, len(f.Trials), enumerated(parts))
 }
 
 // busyMachine says that somebody else used the machine while the trials ran. The kernel counts such
@@ -223,6 +243,16 @@ func (r *comparisonRun) underpowered() string {
 		r.blocks, report.Confidence(r.confidence()), r.fewest(), r.least())
 }
 
+// enumerated is a list in words.
+func enumerated(parts []string) string {
+	n := len(parts)
+	if n < 2 {
+		return strings.Join(parts, "")
+	}
+	return strings.Join(parts[:n-1], ", ") + " and " + parts[n-1]
+}
+
+// nsText is a number of nanoseconds for people.
 func nsText(ns float64) string {
 	return report.One(ns, assay.Unit{Name: "ns", Dim: assay.Dimension{Base: "ns"}, Scale: 1}, false)
 }
