@@ -149,11 +149,11 @@ func (j *Journal) SetFile(path, content string) error {
 		if err != nil {
 			return fmt.Errorf("set file: keep what it holds: %w", err)
 		}
-		info, err := os.Stat(path)
+		stat, err := os.Stat(path)
 		if err != nil {
 			return fmt.Errorf("set file: keep what it holds: %w", err)
 		}
-		if err := j.write(entry{File: path, Was: string(was), Mode: uint32(info.Mode().Perm())}); err != nil {
+		if err := j.write(entry{File: path, Was: string(was), Mode: uint32(stat.Mode().Perm())}); err != nil {
 			return err
 		}
 	} else if err := j.write(entry{File: path}); err != nil {

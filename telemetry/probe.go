@@ -146,12 +146,12 @@ func (p *readProber) Probe(context.Context) (time.Duration, error) {
 		return 0, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
+	stat, err := f.Stat()
 	if err != nil {
 		return 0, err
 	}
 	at := int64(0)
-	if spare := info.Size() - int64(len(p.block)); spare > 0 {
+	if spare := stat.Size() - int64(len(p.block)); spare > 0 {
 		at = p.random.Int64N(spare/alignment+1) * alignment
 	}
 	if !p.direct {

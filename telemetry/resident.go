@@ -25,7 +25,7 @@ func Files(pattern string) ([]string, error) {
 			if err != nil {
 				return err
 			}
-			if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			if stat, err := os.Stat(path); err == nil && stat.Mode().IsRegular() {
 				files = append(files, path)
 			}
 			return nil
@@ -92,16 +92,16 @@ func mincore(path string) (pages, resident int64, err error) {
 		return 0, 0, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
+	stat, err := f.Stat()
 	if err != nil {
 		return 0, 0, err
 	}
-	if !maySeeCache(path, info) {
+	if !maySeeCache(path, stat) {
 		return 0, 0, fmt.Errorf("%w: the kernel tells residency only to those who own or may write the file", ErrAbsent)
 	}
 	page := int64(os.Getpagesize())
-	for at := int64(0); at < info.Size(); at += mincoreWindow {
-		length := min(info.Size()-at, mincoreWindow)
+	for at := int64(0); at < stat.Size(); at += mincoreWindow {
+		length := min(stat.Size()-at, mincoreWindow)
 		in, err := mincoreRange(int(f.Fd()), at, int(length), page)
 		if err != nil {
 			return 0, 0, err
@@ -130,11 +130,11 @@ func mincoreRange(fd int, at int64, length int, page int64) (resident int64, err
 }
 
 // maySeeCache reports whether mincore tells the truth about a file to this process.
-func maySeeCache(path string, info os.FileInfo) bool {
+func maySeeCache(path string, stat os.FileInfo) bool {
 	if unix.Geteuid() == 0 {
 		return true
 	}
-	if s, ok := info.Sys().(*syscall.Stat_t); ok && int(s.Uid) == unix.Geteuid() {
+	if s, ok := stat.Sys().(*syscall.Stat_t); ok && int(s.Uid) == unix.Geteuid() {
 		return true
 	}
 	return unix.Access(path, unix.W_OK) == nil

@@ -136,9 +136,20 @@ func spinIn(t *testing.T, dir string) *exec.Cmd {
 	return cmd
 }
 
+// TestThrottledGroupIsNamed: the quota is that of the group above the one that the process is in, as
+// in a container.
 func TestThrottledGroupIsNamed(t *testing.T) {
 	dir := quotaGroup(t)
-	cmd := spinIn(t, dir)
+	inner := filepath.Join(dir, "inner")
+	if err := os.Mkdir(inner, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.Remove(inner); err != nil {
+			t.Errorf("remove control group: %v", err)
+		}
+	})
+	cmd := spinIn(t, inner)
 	time.Sleep(100 * time.Millisecond) // until it has joined the group
 	before := Snapshot(Object{Name: "api", PID: cmd.Process.Pid})
 	time.Sleep(300 * time.Millisecond)

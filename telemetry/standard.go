@@ -3,16 +3,21 @@ package telemetry
 import "github.com/assaybench/assay"
 
 // Local are the samplers that every trial is watched by: the machine and, as far as there are any,
-// the objects' processes, sockets and control groups. objects is asked at every tick.
+// the objects' processes and control groups; and sockets if there is an object beside the generator
+// already, since counting them takes the kernel long. objects is asked at every tick.
 func Local(objects func() []Object) []Sampler {
 	trees := &Trees{Objects: objects}
 	list := []Sampler{
 		&System{}, &Stalls{}, &Processes{Trees: trees}, &Devices{}, &Threads{Trees: trees},
-		&Connections{Trees: trees}, &Descriptors{Trees: trees}, &SharedMemory{Trees: trees},
-		&Heat{}, &Idle{}, &NFS{},
+		&Descriptors{Trees: trees}, &SharedMemory{Trees: trees}, &Heat{}, &Idle{}, &NFS{},
 	}
+	targets := false
 	for _, o := range objects() {
 		list = append(list, &Group{Object: o})
+		targets = targets || o.Name != Generator
+	}
+	if targets {
+		list = append(list, &Connections{Trees: trees})
 	}
 	return list
 }

@@ -178,11 +178,11 @@ func (p *Descriptors) Read(_ context.Context, emit Emit) error {
 		for _, pid := range t.pids {
 			dir := p.Trees.root.path("proc", strconv.Itoa(pid), "fd")
 			// Since 6.2 the size of the folder is the number of descriptors; before, it was 0.
-			info, err := os.Stat(dir)
+			stat, err := os.Stat(dir)
 			if err != nil {
 				continue
 			}
-			if size := int(info.Size()); size > 0 {
+			if size := int(stat.Size()); size > 0 {
 				n, known = n+size, true
 				continue
 			}

@@ -28,9 +28,13 @@ type Watch struct {
 	Keep time.Duration
 }
 
-// budget is the share of one core that reading may take. A source that would take more is read less
-// often, and its coverage says how often. A tenth of the stated 1% is left for probes and the sink.
+// budget is the share of one core that reading may take, beside the first read of each source and
+// those that are made at the ends only. A source that would take more is read less often, and its
+// coverage says how often. A tenth of the stated 1% is left for probes and the sink.
 const budget = 0.009
+
+// repay is the time over which an overdraft of the budget is saved again.
+const repay = 2 * time.Second
 
 // shortest is the least time between two reads of one source: half a tick of the fastest watch. Over
 // less than that, differences of counters are mostly the time that reading took.
@@ -78,6 +82,7 @@ type watched struct {
 	coverage Coverage
 	primed   bool
 	cost     time.Duration // of one read, smoothed
+	first    time.Duration // of the first read
 	last     time.Time
 	next     time.Time
 	period   time.Duration
@@ -88,6 +93,7 @@ type watched struct {
 func (s *Series) follow(ctx context.Context, samplers []Sampler, hz float64) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
+	begun := time.Now()
 	list := make([]*watched, len(samplers))
 	period := time.Duration(float64(time.Second) / hz)
 	for i, one := range samplers {
@@ -104,7 +110,7 @@ func (s *Series) follow(ctx context.Context, samplers []Sampler, hz float64) {
 				w.next = now.Add(w.period)
 			}
 		}
-		settle(list, hz)
+		settle(list, hz, time.Since(begun))
 		select {
 		case <-ticker.C:
 		case <-ctx.Done():
@@ -155,8 +161,12 @@ func (w *watched) once(ctx context.Context, s *Series) {
 	if w.primed {
 		w.cost += (cost - w.cost) / 4
 	} else {
-		// The first read opens, allocates and faults; later ones take about half.
-		w.cost = cost / 2
+		// The first read opens, allocates and faults; later ones take about half. One that is already
+		// too long is not tried again to find out.
+		w.first = cost
+		if w.cost = cost / 2; cost > burst {
+			w.cost = cost
+		}
 	}
 	w.primed = true
 }
@@ -166,28 +176,27 @@ func threadTime() time.Duration {
 	return time.Duration(clockNS(unix.CLOCK_THREAD_CPUTIME_ID))
 }
 
-// settle sets how often each sampler is read from what its reads have cost.
-func settle(list []*watched, hz float64) {
+// settle sets how often each sampler is read from what its reads have cost. What has been spent
+// beyond the budget, because reads were dearer than the ones before, is saved over the next seconds.
+func settle(list []*watched, hz float64, elapsed time.Duration) {
 	costs := make([]time.Duration, len(list))
-	frequent := make([]time.Duration, len(list)) // of those that are read at all in between
+	var spent time.Duration
 	for i, w := range list {
-		if w.coverage.Absent == "" {
+		// What is read at the ends only, and what is absent, takes no part.
+		if w.coverage.Absent == "" && w.cost <= burst {
 			costs[i] = w.cost
-			frequent[i] = w.cost
-		}
-		if costs[i] > burst {
-			frequent[i] = 0
+			spent += w.coverage.Cost - w.first
 		}
 	}
-	for i, rate := range affordable(frequent, hz, budget) {
+	left := budget + (budget*elapsed.Seconds()-spent.Seconds())/repay.Seconds()
+	for i, rate := range affordable(costs, hz, min(max(left, budget/8), budget)) {
 		w := list[i]
-		if costs[i] > burst {
-			rate = 0
-			w.period = 1 << 62
-		} else {
-			w.period = time.Duration(float64(time.Second) / rate)
-		}
 		w.coverage.Rate = rate
+		w.period = time.Duration(float64(time.Second) / rate)
+		if w.cost > burst {
+			w.coverage.Rate = 0
+			w.period = 1 << 62
+		}
 	}
 }
 
