@@ -27,7 +27,8 @@ func (f *Findings) claims() []claim {
 // multiple reports whether the estimate is a ratio of two sides.
 func (c claim) multiple() bool { return c.h.Kind == assay.Ratio || c.h.Kind == assay.Same }
 
-// bracket reports whether low and high are the ends of a half-open bracket (low, high].
+// bracket reports whether low and high are levels that enclose the answer: a knee lies in
+// (low, high], the highest level that meets conditions in [low, high).
 func (c claim) bracket() bool { return c.h.Kind == assay.Knee || c.h.Kind == assay.Highest }
 
 func (c claim) unit() assay.Unit {
@@ -68,7 +69,7 @@ func (c claim) scale() (Scale, int) {
 		return s, Decimals(*c.v.Low*s.Factor, *c.v.High*s.Factor, c.bounds(s)...)
 	}
 	if len(xs) > 0 {
-		return s, significant(xs[0]*s.Factor, 4)
+		return s, significant(xs[0]*s.Factor, 3)
 	}
 	return s, 0
 }
@@ -118,18 +119,31 @@ func (c claim) interval() string {
 	switch {
 	case low == nil && high == nil:
 		return ""
-	case c.bracket() && low == nil:
-		return "at most " + s.Format(*high, decimals)
-	case c.bracket() && high == nil:
-		return "above " + s.Format(*low, decimals)
 	case c.bracket():
-		return "above " + s.Format(*low, decimals) + ", at most " + s.Format(*high, decimals)
+		return c.enclosed(s, decimals)
 	case low == nil:
 		return "open to " + s.Format(*high, decimals)
 	case high == nil:
 		return s.Format(*low, decimals) + " to open"
 	}
 	return s.Format(*low, decimals) + " to " + s.Format(*high, decimals)
+}
+
+// enclosed is a bracket in words: "above 2, at most 4" for a knee, "at least 2, below 4" for the
+// highest level.
+func (c claim) enclosed(s Scale, decimals int) string {
+	lower, upper := "above ", "at most "
+	if c.h.Kind == assay.Highest {
+		lower, upper = "at least ", "below "
+	}
+	var parts []string
+	if c.v.Low != nil {
+		parts = append(parts, lower+s.Format(*c.v.Low, decimals))
+	}
+	if c.v.High != nil {
+		parts = append(parts, upper+s.Format(*c.v.High, decimals))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // figure is estimate and interval as they stand beside the claim.
@@ -171,7 +185,7 @@ func (c claim) subject() string {
 	case assay.Knee:
 		return "the knee of " + m + " along " + c.h.Along + c.at() + " lies " + c.interval()
 	case assay.Highest:
-		return "the highest " + c.h.Along + c.at() + " that meets " + c.meets() + " is " + estimate
+		return "the highest " + c.h.Along + c.at() + " that meets " + c.meets() + " is " + orWord(c.interval(), "not known")
 	case assay.Trend:
 		if c.v.Estimate == nil {
 			return "the trend of " + m + " along " + c.h.Along + c.at() + " was looked at"

@@ -147,6 +147,9 @@ func (c Comparison) neverOK(r CommandRatio) string {
 // takes it off equality wherever inside it the truth lies.
 func seen(low, high float64) string {
 	share := 100 * (high/low - 1)
+	if share >= 100 {
+		return group(math.Ceil(10*high/low)/10, 1) + " times"
+	}
 	decimals := 0
 	if share < 3 {
 		decimals = 1

@@ -56,6 +56,8 @@ func TestCompareSentence(t *testing.T) {
 			"B is 1.030 times as fast as A; 95% interval 1.004 to 1.060; 24 blocks."},
 		{CommandRatio{Ratio: ptr(1.001), Low: ptr(0.981), High: ptr(1.02), Confidence: 0.95, Blocks: 24, Verdict: CannotTell, Reason: "straddles"}, 0,
 			"A and B: no difference can be seen; one of 4% or more would have been; 95% interval of the ratio 0.981 to 1.020; 24 blocks."},
+		{CommandRatio{Ratio: ptr(1.1), Low: ptr(0.5), High: ptr(2.01), Confidence: 0.95, Blocks: 24, Verdict: CannotTell, Reason: "straddles"}, 0,
+			"A and B: no difference can be seen; one of 4.1 times or more would have been; 95% interval of the ratio 0.5 to 2.0; 24 blocks."},
 		{CommandRatio{Ratio: ptr(1.001), Low: ptr(0.995), High: ptr(1.004), Confidence: 0.9, Blocks: 24, Verdict: SameWithin, Reason: "holds"}, 0.05,
 			"A and B are equally fast within 5%: B is 1.001 times as fast as A; 90% interval 0.995 to 1.004; 24 blocks."},
 		{CommandRatio{Ratio: ptr(1.04), Low: ptr(0.99), High: ptr(1.08), Confidence: 0.9, Blocks: 24, Verdict: CannotTell, Reason: "straddles"}, 0.05,

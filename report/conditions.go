@@ -41,8 +41,10 @@ func (f *Findings) gates() []gateRow {
 			if g.WaitedNS > 0 {
 				s.waited = append(s.waited, float64(g.WaitedNS))
 			}
-			if slices.Contains(t.RefusedBy, g.Condition) {
-				s.refused++
+			for _, reason := range t.RefusedBy {
+				if by, ok := refusingGate(t, reason); ok && by.Condition == g.Condition {
+					s.refused++
+				}
 			}
 		}
 	}

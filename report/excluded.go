@@ -70,7 +70,11 @@ func (f *Findings) exclude(t *assay.Trial) []excluded {
 	switch {
 	case t.Outcome == assay.Refused:
 		for _, reason := range t.RefusedBy {
-			add("refused", reason, note, gateReading(t, reason)...)
+			if g, ok := refusingGate(t, reason); ok {
+				add("refused", "gate "+g.Condition, note, gateNumber(g)...)
+				continue
+			}
+			add("refused", reason, note)
 		}
 		if len(t.RefusedBy) == 0 {
 			add("refused", "reason not recorded", note)
@@ -136,13 +140,21 @@ func outcomeText(t *assay.Trial) string {
 	return string(t.Outcome)
 }
 
-func gateReading(t *assay.Trial, condition string) []float64 {
+// refusingGate is the gate that an entry of refused_by tells of: "gate CONDITION: what was read".
+func refusingGate(t *assay.Trial, reason string) (assay.GateReading, bool) {
 	for _, g := range t.Gates {
-		if g.Condition == condition && !g.Reading.IsText {
-			return []float64{g.Reading.Number}
+		if strings.HasPrefix(reason, "gate "+g.Condition+": ") {
+			return g, true
 		}
 	}
-	return nil
+	return assay.GateReading{}, false
+}
+
+func gateNumber(g assay.GateReading) []float64 {
+	if g.Reading.IsText {
+		return nil
+	}
+	return []float64{g.Reading.Number}
 }
 
 // guardReading is what the declared guard behind an entry of void_by read in the trial.
@@ -204,7 +216,7 @@ func (f *Findings) describe(e *excluded) {
 		}
 		ref, asked = c.Measure, c.String()
 	case "refused":
-		c, err := assay.ParseCondition(e.reason)
+		c, err := assay.ParseCondition(strings.TrimPrefix(e.reason, "gate "))
 		if err != nil {
 			return
 		}

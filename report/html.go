@@ -232,9 +232,7 @@ func (c claim) html() htmlCard {
 		one := c.of(&f)
 		h.Cells = append(h.Cells, htmlFinding{c.place(&f), one.estimate(), one.interval(), string(f.Status), string(f.Reason), statusClass(f.Status)})
 	}
-	for _, note := range c.v.Notes {
-		h.Notes = append(h.Notes, note)
-	}
+	h.Notes = append(h.Notes, c.v.Notes...)
 	return h
 }
 

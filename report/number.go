@@ -166,7 +166,11 @@ func group(x float64, decimals int) string {
 // One is a single number without an interval, to at most four significant digits, with its unit.
 func One(x float64, u assay.Unit, share bool) string {
 	s := ScaleOf(u, share, x)
-	return s.Phrase(x, significant(x*s.Factor, 4))
+	decimals := significant(x*s.Factor, 4)
+	for decimals > 0 && strings.HasSuffix(s.Format(x, decimals), "0") {
+		decimals--
+	}
+	return s.Phrase(x, decimals)
 }
 
 // Percent is part of whole with its denominator: "12% of 150". Of nothing there is no percentage.

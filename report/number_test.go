@@ -11,7 +11,7 @@ import (
 	"github.com/assaybench/assay"
 )
 
-func TestScaleOf(t *testing.T) {
+func TestOne(t *testing.T) {
 	for _, test := range []struct {
 		unit  string
 		share bool
@@ -34,25 +34,14 @@ func TestScaleOf(t *testing.T) {
 		{"ns", false, 0, "0 ns"},
 		{"ns", false, -2_000_000, "-2 ms"},
 	} {
-		s := ScaleOf(unit(test.unit), test.share, test.x)
-		got := s.Phrase(test.x, trimmed(test.x*s.Factor))
+		got := One(test.x, unit(test.unit), test.share)
 		if got != test.want {
 			t.Errorf("%v %s = %q, want %q", test.x, test.unit, got, test.want)
 		}
 	}
 }
 
-// trimmed is the number of decimals of x to four significant digits, without trailing noughts.
-func trimmed(x float64) int {
-	text := strconv.FormatFloat(x, 'f', max(significant(x, 4), 0), 64)
-	if !strings.Contains(text, ".") {
-		return 0
-	}
-	text = strings.TrimRight(text, "0")
-	return len(text) - strings.IndexByte(text, '.') - 1
-}
-
-func TestScaleOfTheZeroUnit(t *testing.T) {
+func TestOneInTheZeroUnit(t *testing.T) {
 	if got := One(3, assay.Unit{}, false); got != "3" {
 		t.Errorf("3 in the zero unit = %q", got)
 	}

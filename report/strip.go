@@ -78,7 +78,7 @@ func (c claim) boundLabels(d *canvas, x axis, bounds []float64) {
 func (c claim) bracketStrip() string {
 	order := c.axis()
 	values, ok := levelValues(order)
-	if !ok || len(order) < 2 || c.v.High == nil {
+	if !ok || len(order) < 2 || c.v.High == nil && c.v.Low == nil {
 		return ""
 	}
 	u := c.unit()
@@ -100,26 +100,31 @@ func (c claim) bracketStrip() string {
 		if c.v.Low != nil && same(v, *c.v.Low*scale) {
 			low = i
 		}
-		if same(v, *c.v.High*scale) {
+		if c.v.High != nil && same(v, *c.v.High*scale) {
 			high = i
 		}
 	}
 	if first >= 0 {
 		d.rect("allow", x.at(float64(first))-14, 6, x.at(float64(last))-x.at(float64(first))+28, 20, "")
 	}
+	from, to := 0.0, d.width
+	if low >= 0 {
+		from = x.at(float64(low))
+	}
 	if high >= 0 {
-		from := 0.0
-		if low >= 0 {
-			from = x.at(float64(low))
-		}
-		d.line("reach", from, 16, x.at(float64(high)), 16)
+		to = x.at(float64(high))
+	}
+	d.line("reach", from, 16, to, 16)
+	closed, open := high, low
+	if c.h.Kind == assay.Highest {
+		closed, open = low, high
 	}
 	for i, level := range order {
 		at := x.at(float64(i))
 		switch i {
-		case high:
+		case closed:
 			d.circle("point", at, 16, 4, "")
-		case low:
+		case open:
 			d.circle("open", at, 16, 3.5, "")
 		default:
 			d.circle("level", at, 16, 1.5, "")

@@ -150,12 +150,13 @@ func syntheticTrials(e *assay.Experiment, blocks int) ([]assay.Trial, []grade.Fi
 			switch len(trials) {
 			case 30, 55:
 				t.Valid, t.VoidBy = false, []string{"guard:steal"}
+				t.Notes = []string{"input words.txt sha256 00", "steal: cpu_steal < 10%: was 0.17"}
 				t.Measures["cpu_steal_ratio"] = assay.Num(0.14 + 0.001*float64(len(trials)))
 				rate *= 0.6
 			case 77:
 				t.Outcome, t.Exit, rate = assay.Failed, 3, 0
 			case 90:
-				t.Outcome, t.RefusedBy, rate = assay.Refused, []string{"load1 < 4 patience 2m"}, math.NaN()
+				t.Outcome, t.RefusedBy, rate = assay.Refused, []string{"gate load1 < 4 patience 2m: did not hold within 2m: was 6.25"}, math.NaN()
 				t.Gates[0].Reading, t.Gates[0].WaitedNS = assay.Num(6.25), 120e9
 			}
 			trials = append(trials, t)

@@ -1,0 +1,89 @@
+package report
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/assaybench/assay"
+	"github.com/assaybench/assay/grade"
+)
+
+// several is a ratio that must hold at two levels of another factor, with the worse one stated.
+func several() Findings {
+	f := inflight(12)
+	f.Experiment.Hypotheses[0].At = nil
+	cell := func(reader, n string) assay.Cell { return assay.Cell{"reader": reader, "inflight": n} }
+	f.Hypotheses = []grade.Grounds{{ID: "H1", Findings: []grade.Finding{
+		{Of: cell("readfile", "4"), To: cell("stream", "4"), Status: assay.Pass, Reason: assay.Holds, Estimate: 1.4, Low: 1.3, High: math.Inf(1), Confidence: 0.9875, Blocks: 12},
+		{Of: cell("readfile", "8"), To: cell("stream", "8"), Status: assay.Pass, Reason: assay.Holds, Estimate: 1.2311, Low: 1.1923, High: 1.2749, Confidence: 0.9875, Blocks: 12},
+	}}}
+	return f
+}
+
+func TestClaimNamesTheCellOfItsFigures(t *testing.T) {
+	f := several()
+	if got, want := f.claims()[0].sentence(), "at inflight=8 (the least favourable of 2)"; !strings.Contains(got, want) {
+		t.Errorf("sentence = %q, want %q in it", got, want)
+	}
+	page := string(htmlOf(t, f))
+	for _, want := range []string{"Each of 2 matching cells", "<td>inflight=4</td>", "1.30 to open"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("page lacks %q", want)
+		}
+	}
+}
+
+// Words and operators must mean the same.
+func TestWords(t *testing.T) {
+	for text, want := range map[string]string{
+		"> 1.05": "above 1.05", ">= 2": "at least 2", "< 5ms": "below 5ms", "<= 4": "at most 4", "== 3": "exactly 3",
+		"!= 3": "other than 3", "2.3GiB..2.7GiB": "between 2.3GiB and 2.7GiB",
+	} {
+		if got := words(expect(text)); got != want {
+			t.Errorf("words(%s) = %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestSubjects(t *testing.T) {
+	f := inflight(12)
+	side := assay.Cell{"reader": "readfile"}
+	other := assay.Cell{"reader": "stream"}
+	for _, test := range []struct {
+		h    assay.Hypothesis
+		v    assay.Verdict
+		want string
+	}{
+		{assay.Hypothesis{Kind: assay.Difference, Measure: ref("wall"), Of: side, To: other}, assay.Verdict{Estimate: ptr(-2e6), Low: ptr(-3e6), High: ptr(-1e6), Unit: "ns"},
+			"wall with reader=readfile is 2.0 ms less than with reader=stream"},
+		{assay.Hypothesis{Kind: assay.Absolute, Measure: ref("errors"), At: side}, assay.Verdict{Estimate: ptr(0.012), Low: ptr(0.01), High: ptr(0.02)},
+			"errors at reader=readfile is 1.2%"},
+		{assay.Hypothesis{Kind: assay.Knee, Measure: ref("throughput"), Along: "inflight"}, assay.Verdict{Estimate: ptr(4), High: ptr(4)},
+			"the knee of throughput along inflight lies at most 4"},
+		{assay.Hypothesis{Kind: assay.Highest, Along: "inflight", Meets: []assay.Condition{must(assay.ParseCondition("p99(response_time) < 100ms"))}},
+			assay.Verdict{Estimate: ptr(16), Low: ptr(16), High: ptr(32)}, "the highest inflight that meets p99(response_time) < 100ms is at least 16, below 32"},
+	} {
+		if got := (claim{&f, test.v, test.h}).subject(); got != test.want {
+			t.Errorf("subject of %s = %q, want %q", test.h.Kind, got, test.want)
+		}
+	}
+}
+
+func TestSettle(t *testing.T) {
+	f := inflight(12)
+	h := assay.Hypothesis{Kind: assay.Ratio, Measure: ref("throughput"), Expect: expect("> 1.05")}
+	for _, test := range []struct {
+		low, estimate, high float64
+		want                string
+	}{
+		{1.00, 1.10, 1.20, "Roughly 58 blocks instead of 12"},
+		{0.95, 1.05, 1.15, "lies on the bound"},
+		{1.00, 1.0501, 1.15, "lies on the bound"},
+	} {
+		v := assay.Verdict{Verdict: assay.Undecided, Reason: assay.Straddles, Estimate: &test.estimate, Low: &test.low, High: &test.high, Blocks: 12}
+		if got := (claim{&f, v, h}).settle(); !strings.Contains(got, test.want) {
+			t.Errorf("settle of %v to %v = %q, want %q", test.low, test.high, got, test.want)
+		}
+	}
+}
