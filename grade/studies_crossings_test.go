@@ -23,9 +23,9 @@ func crossings() []scene {
 		// Each block somewhere in the arm's own range, spread evenly below and above its median.
 		return b.run(0, "s", func(s Step, tr *assay.Trial) {
 			arm := tr.Cell["arm"]
-			place := float64((s.Block*map[bool]int{true: 1, false: 11}[arm == of]+int(v.seed))%12) / 5.5
+			place := float64((s.Block*map[bool]int{true: 1, false: 11}[arm == of])%12) / 5.5
 			x := low[arm] + min(place, 1)*(median[arm]-low[arm]) + max(place-1, 0)*(high[arm]-median[arm])
-			tr.Measures["records"] = assay.Num(x)
+			v.gives("records", func(assay.Cell) float64 { return x })(s, tr)
 		})
 	}
 	return []scene{
