@@ -152,8 +152,9 @@ func decode(lines [][]byte) ([]assay.Trial, []error) {
 	var wg sync.WaitGroup
 	for w := range workers {
 		wg.Go(func() {
+			r := lineReader{names: map[string]string{}}
 			for i := w * len(lines) / workers; i < (w+1)*len(lines)/workers; i++ {
-				errs[i] = json.Unmarshal(lines[i], &trials[i])
+				errs[i] = r.decode(lines[i], &trials[i])
 			}
 		})
 	}
