@@ -140,7 +140,8 @@ type Guard struct {
 // A Ceiling is a declared limit of a measure.
 type Ceiling struct {
 	Measure MeasureRef
-	// Limit is an expression over levels, derived names and numbers, already evaluated per cell.
+	// Limit is an expression over levels, derived names and numbers, already evaluated per cell and
+	// in base units of the measure (ns, B, plain numbers, and those per second).
 	Limit map[string]float64 // by Cell.Key
 	Expr  string
 	At    Cell

@@ -201,6 +201,10 @@ func (c *claim) expanded() []assay.Hypothesis {
 		c.mistake(n, "%s: each goes through the levels of %s, so %s cannot stand in of, to, at or along", c.what, f.Name, f.Name)
 		return nil
 	}
+	if len(f.Levels) > maxNames {
+		c.mistake(n, "%s: each has %d levels to go through; at most %d", c.what, len(f.Levels), maxNames)
+		return nil
+	}
 	var list []assay.Hypothesis
 	why := ""
 	for _, l := range f.Levels {

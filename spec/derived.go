@@ -165,11 +165,13 @@ func (w *words) refuse(what string) {
 // ordered puts each derivation behind those that it needs.
 func (r *reader) ordered(list []derivation) []derivation {
 	var out []derivation
-	done := func(name string) bool {
-		return !slices.ContainsFunc(list, func(d derivation) bool { return d.name == name })
+	waiting := map[string]bool{}
+	for _, d := range list {
+		waiting[d.name] = true
 	}
+	needs := func(name string) bool { return waiting[name] }
 	for len(list) > 0 {
-		i := slices.IndexFunc(list, func(d derivation) bool { return !slices.ContainsFunc(d.names, func(n string) bool { return !done(n) }) })
+		i := slices.IndexFunc(list, func(d derivation) bool { return !slices.ContainsFunc(d.names, needs) })
 		if i < 0 {
 			r.mistake(list[0].node, "derived: %s needs itself, by way of %s", list[0].name, strings.Join(list[0].names, ", "))
 			for _, d := range list {
@@ -177,6 +179,7 @@ func (r *reader) ordered(list []derivation) []derivation {
 			}
 			return out
 		}
+		waiting[list[i].name] = false
 		out = append(out, list[i])
 		list = slices.Delete(list, i, i+1)
 	}

@@ -61,7 +61,7 @@ func (r *reader) cross(d *design, n *yaml.Node, fixed assay.Cell, factors []assa
 	for _, f := range factors {
 		if len(cells)*len(f.Levels) > maxCells {
 			if n == nil {
-				r.at(1, 1, "", "%s: all combinations are more than %d cells; say under design which are wanted", what, maxCells)
+				r.in(1, 1, "", "%s: all combinations are more than %d cells; say under design which are wanted", what, maxCells)
 			} else {
 				r.mistake(n, "%s: more than %d cells", what, maxCells)
 			}

@@ -61,6 +61,9 @@ func (f *filler) fillText(n *yaml.Node, s, what string) (assay.Template, bool) {
 	names := t.Names()
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
+		if f.full() {
+			return assay.Template{}, false
+		}
 		if _, ok := f.values[name]; !ok && !slices.Contains(f.left, name) {
 			f.unknownName(n, name, what)
 			good = false

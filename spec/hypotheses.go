@@ -68,7 +68,12 @@ func (r *reader) readHypotheses(n *yaml.Node) {
 		c.h.ID = e.name
 		c.read()
 		c.o.close()
-		for _, h := range c.expanded() {
+		list := c.expanded()
+		if len(r.e.Hypotheses)+len(list) > maxNames {
+			r.mistake(e.key, "hypothesis %s: with each: expanded there are more than %d hypotheses", e.name, maxNames)
+			return
+		}
+		for _, h := range list {
 			if h.Claim == "" {
 				h.Claim = Rule(h)
 			}

@@ -167,6 +167,9 @@ type entry struct {
 	key, value *yaml.Node
 }
 
+// maxNames bounds the factors, measures, hypotheses and the like of one file.
+const maxNames = 1000
+
 // anyText accepts every name that is not blank.
 func anyText(s string) bool { return strings.TrimSpace(s) != "" }
 
@@ -178,6 +181,10 @@ func (r *reader) entries(n *yaml.Node, what string, valid func(string) bool) []e
 	}
 	if n.Kind != yaml.MappingNode {
 		r.mistake(n, "%s: want names with what they stand for, got %s", what, describe(n))
+		return nil
+	}
+	if len(n.Content)/2 > maxNames {
+		r.mistake(n, "%s: %d names; at most %d", what, len(n.Content)/2, maxNames)
 		return nil
 	}
 	var list []entry

@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -313,6 +314,26 @@ func TestSizeIsBounded(t *testing.T) {
 	}
 	if _, err := Read("e.yaml", []byte(wide), machine); err == nil || !strings.Contains(err.Error(), "10000 cells") {
 		t.Errorf("Read of 27,000 cells = %v, want a refusal", err)
+	}
+	many := func(n int, format string) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, format, i)
+		}
+		return b.String()
+	}
+	for name, text := range map[string]string{
+		"unknown keys":       many(30_000, "unknown%d: 1\n"),
+		"factors":            "factors:\n" + many(20_000, "  f%d: [1]\n"),
+		"unknown names":      "question: x\nprepare: \"" + many(20_000, "{a%d} ") + "\"\n",
+		"faults of the YAML": "question: [" + many(20_000, "@%d, ") + "]\n",
+		"expanded claims":    "factors:\n  f: [" + many(2000, "%d, ") + "]\nhypotheses: {H1: {value: wall, each: f, expect: \"< 1s\"}}\n",
+	} {
+		_, err := Read("e.yaml", []byte("experiment: e\ncommand: x\n"+text), machine)
+		mistakes, ok := err.(Mistakes)
+		if !ok || len(mistakes) > maxMistakes+1 {
+			t.Errorf("Read of many %s has %d mistakes (%T), want some, and at most %d", name, len(mistakes), err, maxMistakes+1)
+		}
 	}
 	deep := "experiment: e\ncommand: x\nfixed: " + strings.Repeat("[", 50_000)
 	if _, err := Read("e.yaml", []byte(deep), machine); err == nil {

@@ -6,6 +6,7 @@ package spec
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"fmt"
 	"path/filepath"
 	"slices"
 
@@ -39,6 +40,10 @@ const (
 func Read(name string, text []byte, host Host) (*assay.Experiment, error) {
 	r := newReader(name, host)
 	e := r.read(text)
+	if r.full() {
+		r.mistakes = append(r.mistakes, Mistake{File: name, Line: max(1, len(r.lines)), Column: 1,
+			Message: fmt.Sprintf("there are more mistakes; %d are listed", maxMistakes)})
+	}
 	if len(r.mistakes) > 0 {
 		return nil, r.mistakes.sorted()
 	}
