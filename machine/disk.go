@@ -7,8 +7,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"sync"
-	"sync/atomic"
 	"time"
 	"unsafe"
 
@@ -50,21 +48,17 @@ func (c Ceilings) disk(ctx context.Context, measure func(ceiling) error) (err er
 	for _, one := range []ceiling{
 		{"bandwidth(disk_write)", "B/s", "sequential blocks of 1 MiB " + where, func(ctx context.Context) (float64, error) { return f.sequential(ctx, c.For, f.WriteAt) }},
 		{"bandwidth(disk_read)", "B/s", "sequential blocks of 1 MiB " + where, func(ctx context.Context) (float64, error) { return f.sequential(ctx, c.For, f.ReadAt) }},
-		{"rtt(disk_read)", "ns", "mean of random blocks of 4 KiB, one at a time " + where, func(ctx context.Context) (float64, error) { return inverse(f.random(ctx, c.For, 1, f.ReadAt)) }},
-		{"rtt(disk_write)", "ns", "mean of random blocks of 4 KiB, one at a time " + where, func(ctx context.Context) (float64, error) { return inverse(f.random(ctx, c.For, 1, f.WriteAt)) }},
-		{"rate(disk_read)", "/s", "random blocks of 4 KiB, 32 at once " + where, func(ctx context.Context) (float64, error) { return f.random(ctx, c.For, queueDepth, f.ReadAt) }},
-		{"rate(disk_write)", "/s", "random blocks of 4 KiB, 32 at once " + where, func(ctx context.Context) (float64, error) { return f.random(ctx, c.For, queueDepth, f.WriteAt) }},
-		{"rtt(disk_sync)", "ns", "mean of a random block of 4 KiB written and made durable by fdatasync " + where, func(ctx context.Context) (float64, error) { return inverse(f.random(ctx, c.For, 1, f.durable)) }},
+		{"rtt(disk_read)", "ns", "mean of random blocks of 4 KiB, one at a time " + where, func(ctx context.Context) (float64, error) { return f.random(ctx, c.For, f.ReadAt) }},
+		{"rtt(disk_write)", "ns", "mean of random blocks of 4 KiB, one at a time " + where, func(ctx context.Context) (float64, error) { return f.random(ctx, c.For, f.WriteAt) }},
+		{"rate(disk_read)", "/s", "random blocks of 4 KiB, 32 at once " + where, func(ctx context.Context) (float64, error) { return f.queued(ctx, c.For, ioRead) }},
+		{"rate(disk_write)", "/s", "random blocks of 4 KiB, 32 at once " + where, func(ctx context.Context) (float64, error) { return f.queued(ctx, c.For, ioWrite) }},
+		{"rtt(disk_sync)", "ns", "mean of a random block of 4 KiB written and made durable by fdatasync " + where, func(ctx context.Context) (float64, error) { return f.random(ctx, c.For, f.durable) }},
 	} {
 		if err := measure(one); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func inverse(perSecond float64, err error) (float64, error) {
-	return 1e9 / perSecond, err
 }
 
 // openDisk makes the file and takes its name away at once, so that it is gone however this process
@@ -138,28 +132,22 @@ func (f *diskFile) sequential(ctx context.Context, d time.Duration, move func([]
 	return float64(bytes) / time.Since(start).Seconds(), nil
 }
 
-// random moves blocks at random places for d, several at once, and gives operations a second.
-func (f *diskFile) random(ctx context.Context, d time.Duration, depth int, move func([]byte, int64) (int, error)) (float64, error) {
-	var done atomic.Int64
-	errs := make([]error, depth)
-	var workers sync.WaitGroup
+// random moves blocks at random places for d, one at a time, and gives the mean time of one in
+// nanoseconds.
+func (f *diskFile) random(ctx context.Context, d time.Duration, move func([]byte, int64) (int, error)) (float64, error) {
+	b := noise(randomBlock)
+	places := rand.New(rand.NewPCG(0, uint64(f.size)))
+	done := 0
 	start := time.Now()
-	for i := range depth {
-		workers.Go(func() {
-			b := noise(randomBlock)
-			places := rand.New(rand.NewPCG(uint64(i), uint64(f.size)))
-			for first := true; first || time.Since(start) < d && ctx.Err() == nil; first = false {
-				if _, err := move(b, places.Int64N(f.size/randomBlock)*randomBlock); err != nil {
-					errs[i] = fmt.Errorf("disk: %w", err)
-					return
-				}
-				done.Add(1)
-			}
-		})
+	for ; time.Since(start) < d || done == 0; done++ {
+		if ctx.Err() != nil {
+			return 0, context.Cause(ctx)
+		}
+		if _, err := move(b, places.Int64N(f.size/randomBlock)*randomBlock); err != nil {
+			return 0, fmt.Errorf("disk: %w", err)
+		}
 	}
-	workers.Wait()
-	rate := float64(done.Load()) / time.Since(start).Seconds()
-	return rate, errors.Join(append(errs, context.Cause(ctx))...)
+	return float64(time.Since(start)) / float64(done), nil
 }
 
 // durable writes a block and waits until it would survive a power cut.
