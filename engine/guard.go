@@ -63,6 +63,14 @@ func (t *trial) machine(d telemetry.Delta) {
 
 // value is a measure of this trial with its unit.
 func (t *trial) value(ref assay.MeasureRef) (assay.Value, assay.Unit, error) {
+	if ref.Name == "agree" {
+		x, err := t.disagreement(ref.Object)
+		if err == nil {
+			t.measure(ref, x)
+		}
+		b, _ := assay.BuiltinMeasure(ref.Name)
+		return assay.Num(x), b.Unit, err
+	}
 	m, err := measure.Resolve(t.run.Experiment.Measures, ref)
 	if err != nil {
 		return assay.Value{}, assay.Unit{}, err

@@ -50,7 +50,9 @@ func (t *trial) execute(ctx context.Context) {
 	t.run.tell(Progress{Phase: Running, Step: t.step, Cell: t.record.Cell})
 	began := time.Now()
 	before := telemetry.Snapshot(t.run.services.objects()...)
+	counted := t.scrape(ctx)
 	t.work(ctx, w)
+	t.count(counted, t.scrape(ctx))
 	t.machine(before.Since())
 	t.run.services.judge(t, began)
 	if t.killed != nil {
