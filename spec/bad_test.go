@@ -31,16 +31,10 @@ func TestBadFiles(t *testing.T) {
 			if !ok || len(mistakes) == 0 {
 				t.Fatalf("Read(%s) = %v, want mistakes", file, err)
 			}
-			var got strings.Builder
-			for _, m := range mistakes {
-				got.WriteString(m.Error() + "\n")
-				if m.Try != "" {
-					got.WriteString("  try: " + m.Try + "\n")
-				}
-			}
+			got := mistakes.Advised() + "\n"
 			golden := strings.TrimSuffix(file, ".yaml") + ".want"
 			if *update {
-				if err := os.WriteFile(golden, []byte(got.String()), 0o644); err != nil {
+				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -48,7 +42,7 @@ func TestBadFiles(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(string(want), got.String()); diff != "" {
+			if diff := cmp.Diff(string(want), got); diff != "" {
 				t.Errorf("mistakes of %s (-want +got):\n%s", file, diff)
 			}
 		})

@@ -33,6 +33,18 @@ func (m Mistakes) Error() string {
 	return strings.Join(lines, "\n")
 }
 
+// Advised is Error with a line "try: …" behind each mistake that has advice.
+func (m Mistakes) Advised() string {
+	var lines []string
+	for i := range m {
+		lines = append(lines, m[i].Error())
+		if m[i].Try != "" {
+			lines = append(lines, "try: "+m[i].Try)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
 // sorted is m in line order without repetitions.
 func (m Mistakes) sorted() Mistakes {
 	out := slices.Clone(m)

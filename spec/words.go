@@ -9,7 +9,7 @@ import (
 // Words splits a command line by the quoting rules of the POSIX shell (IEEE Std 1003.1, Shell
 // Command Language, section 2.2) and by nothing else: no variables, no wildcards, no operators. An
 // operator of the shell that stands unquoted as a word of its own is an error, since the program
-// would get it as an argument.
+// would get it as an argument; so is a second line, which would be a second command.
 func Words(s string) ([]string, error) {
 	var list []string
 	var word strings.Builder
@@ -32,6 +32,9 @@ func Words(s string) ([]string, error) {
 		case ' ', '\t', '\n':
 			if err := flush(); err != nil {
 				return nil, err
+			}
+			if c == '\n' && len(list) > 0 && strings.TrimSpace(s[i:]) != "" {
+				return nil, fmt.Errorf("a second line means nothing without a shell; add shell: true, or join the lines with > in place of |")
 			}
 			i++
 		case '\'', '"':

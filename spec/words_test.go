@@ -12,7 +12,7 @@ func TestWords(t *testing.T) {
 		want []string
 	}{
 		{"", nil},
-		{"  a  b\tc\nd ", []string{"a", "b", "c", "d"}},
+		{"\n  a  b\tc d \n ", []string{"a", "b", "c", "d"}},
 		{`'a b' "c d" e\ f`, []string{"a b", "c d", "e f"}},
 		{`a'b'"c"d`, []string{"abcd"}},
 		{`'' ""`, []string{"", ""}},
@@ -29,7 +29,7 @@ func TestWords(t *testing.T) {
 		}
 	}
 	for line, want := range map[string]string{
-		"a 'b": "not closed", `a "b`: "not closed", `a \`: "backslash", "a | b": "shell: true", "a > f": "shell: true", "a && b": "shell: true",
+		"a 'b": "not closed", `a "b`: "not closed", `a \`: "backslash", "a | b": "shell: true", "a > f": "shell: true", "a && b": "shell: true", "a\nb": "shell: true",
 	} {
 		if got, err := Words(line); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Words(%q) = %q, %v, want an error about %q", line, got, err, want)
