@@ -1,0 +1,172 @@
+//go:build !race
+
+package grade
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/assaybench/assay"
+)
+
+// Simulations over many seeds: what is said of experiments whose truth is known. They are left out
+// under the race detector, which has nothing to find in them.
+
+// simulate is one experiment of claims comparisons, each of two cells with the given log ratio.
+func simulate(t *testing.T, seed uint64, claims, blocks int, expectation string, ratio float64, noise func(*rand.Rand) float64) Judgement {
+	sides := []string{"side"}
+	for i := range claims {
+		sides = append(sides, fmt.Sprint("a", i), fmt.Sprint("b", i))
+	}
+	b := newBench(t, blocks, sides).measure("m", "files/s", assay.More)
+	b.seed = seed
+	for i := range claims {
+		b.claim(assay.Hypothesis{ID: fmt.Sprint("H", i), Kind: assay.Ratio, Measure: ref(t, "m"),
+			Of: assay.Cell{"side": fmt.Sprint("a", i)}, To: assay.Cell{"side": fmt.Sprint("b", i)}, Expect: expect(t, expectation)})
+	}
+	rng := rand.New(rand.NewPCG(seed, 99))
+	return b.run(0, "s", func(_ Step, tr *assay.Trial) {
+		x := 100 * math.Exp(noise(rng))
+		if tr.Cell["side"][0] == 'a' {
+			x *= ratio
+		}
+		tr.Measures["m"] = assay.Num(x)
+	}).judge()
+}
+
+func normal(sd float64) func(*rand.Rand) float64 {
+	return func(r *rand.Rand) float64 { return sd * r.NormFloat64() }
+}
+
+func TestNoDifferenceIsRarelySeen(t *testing.T) {
+	const seeds = 1000
+	for _, claims := range []int{1, 4, 12} {
+		wrong := 0
+		for seed := range uint64(seeds) {
+			for _, v := range simulate(t, seed, claims, 12, "!= 1", 1, normal(0.05)).Verdicts.Hypotheses {
+				if v.Verdict == assay.Pass {
+					wrong++
+					break
+				}
+			}
+		}
+		if share := float64(wrong) / seeds; share > alpha {
+			t.Errorf("%d claims of a difference where there is none: one passed in %.1f%% of experiments, want at most 5%%", claims, 100*share)
+		}
+	}
+}
+
+func TestADifferenceIsMostlySeen(t *testing.T) {
+	const seeds = 500
+	seen := 0
+	for seed := range uint64(seeds) {
+		if simulate(t, seed, 1, 12, "> 1.05", 1.10, normal(0.02)).Verdicts.Hypotheses[0].Verdict == assay.Pass {
+			seen++
+		}
+	}
+	if share := float64(seen) / seeds; share < 0.9 {
+		t.Errorf("1.10 against 1.05 at a CV of 2%% was decided in %.1f%%, want 90%%", 100*share)
+	}
+}
+
+func TestDriftCancels(t *testing.T) {
+	const seeds = 300
+	wrong := 0
+	for seed := range uint64(seeds) {
+		n := 0.0
+		j := simulate(t, seed, 1, 12, "!= 1", 1, func(r *rand.Rand) float64 {
+			n++
+			return 0.02*n + 0.01*r.NormFloat64() // 2% a trial: A before B would show it
+		})
+		if j.Verdicts.Hypotheses[0].Verdict == assay.Pass {
+			wrong++
+		}
+	}
+	if share := float64(wrong) / seeds; share > alpha {
+		t.Errorf("a linear drift was taken for a difference in %.1f%%", 100*share)
+	}
+}
+
+func TestIntervalCovers(t *testing.T) {
+	const seeds = 1000
+	for name, noise := range map[string]func(*rand.Rand) float64{
+		"normal":       normal(0.05),
+		"log-normal":   func(r *rand.Rand) float64 { return math.Exp(0.8*r.NormFloat64()) * 0.05 },
+		"heavy-tailed": func(r *rand.Rand) float64 { return 0.02 * r.NormFloat64() / math.Max(1e-3, math.Abs(r.NormFloat64())) },
+		"bimodal": func(r *rand.Rand) float64 {
+			return 0.3*float64(r.IntN(2)) + 0.02*r.NormFloat64()
+		},
+	} {
+		covered := 0
+		for seed := range uint64(seeds) {
+			v := simulate(t, seed, 1, 12, "> 1", 1.3, noise).Verdicts.Hypotheses[0]
+			if v.Low != nil && v.High != nil && *v.Low <= 1.3 && 1.3 <= *v.High {
+				covered++
+			}
+		}
+		// Two standard errors of the share below what is stated.
+		if share := float64(covered) / seeds; share < 0.95-2*math.Sqrt(0.95*0.05/seeds) {
+			t.Errorf("%s noise: the 95%% interval covers in %.1f%%", name, 100*share)
+		}
+	}
+}
+
+// A bound that is exactly true must neither pass nor fail more often than alpha says.
+func TestOnTheBound(t *testing.T) {
+	const seeds = 1000
+	pass, fail := 0, 0
+	for seed := range uint64(seeds) {
+		switch simulate(t, seed, 1, 12, "> 1.05", 1.05, normal(0.03)).Verdicts.Hypotheses[0].Verdict {
+		case assay.Pass:
+			pass++
+		case assay.Fail:
+			fail++
+		}
+	}
+	if float64(pass+fail)/seeds > alpha {
+		t.Errorf("on the bound: %d PASS and %d FAIL of %d", pass, fail, seeds)
+	}
+}
+
+func TestLooksPayForThemselves(t *testing.T) {
+	const seeds = 500
+	wrong := 0
+	for seed := range uint64(seeds) {
+		b := twoSides(t, 24, "!= 1")
+		b.seed = seed
+		b.e.Looks = []int{8, 16, 24}
+		rng := rand.New(rand.NewPCG(seed, 7))
+		b.run(0, "s", func(_ Step, tr *assay.Trial) { tr.Measures["rate_m"] = assay.Num(100 * math.Exp(0.05*rng.NormFloat64())) })
+		if b.verdict().Verdict == assay.Pass {
+			wrong++
+		}
+	}
+	if share := float64(wrong) / seeds; share > alpha {
+		t.Errorf("three looks at no difference: PASS in %.1f%%", 100*share)
+	}
+}
+
+func TestVoidsAtRandomDoNotBias(t *testing.T) {
+	const seeds = 300
+	wrong := 0
+	for seed := range uint64(seeds) {
+		b := twoSides(t, 12, "!= 1")
+		b.seed = seed
+		rng := rand.New(rand.NewPCG(seed, 8))
+		b.run(0, "s", func(_ Step, tr *assay.Trial) {
+			tr.Measures["rate_m"] = assay.Num(100 * math.Exp(0.05*rng.NormFloat64()))
+			if rng.IntN(8) == 0 {
+				tr.Valid, tr.VoidBy = false, []string{"guard:clock-step"}
+				tr.Measures["rate_m"] = assay.Num(1)
+			}
+		})
+		if b.verdict().Verdict == assay.Pass {
+			wrong++
+		}
+	}
+	if share := float64(wrong) / seeds; share > alpha {
+		t.Errorf("void trials made a difference in %.1f%%", 100*share)
+	}
+}
