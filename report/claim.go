@@ -24,8 +24,15 @@ func (f *Findings) claims() []claim {
 	return all
 }
 
-// multiple reports whether the estimate is a ratio of two sides.
-func (c claim) multiple() bool { return c.h.Kind == assay.Ratio || c.h.Kind == assay.Same }
+// multiple reports whether the estimate is a ratio: of two sides, of the ends of an axis, or of a
+// rung to the one before.
+func (c claim) multiple() bool {
+	switch c.h.Kind {
+	case assay.Ratio, assay.Same, assay.Trend, assay.LadderKind:
+		return true
+	}
+	return false
+}
 
 // bracket reports whether low and high are levels that enclose the answer: a knee lies in
 // (low, high], the highest level that meets conditions in [low, high).
@@ -79,24 +86,6 @@ func (c claim) levelScale() Scale {
 		return Scale{Factor: 1}
 	}
 	return ScaleOf(c.unit(), false, c.numbers()...)
-}
-
-// bounds are the numbers that the claim's interval is held against, in the scale.
-func (c claim) bounds(s Scale) []float64 {
-	e := c.h.Expect
-	if e.IsZero() {
-		return nil
-	}
-	u := c.unit()
-	unit := u.Scale
-	if unit == 0 {
-		unit = 1
-	}
-	bounds := []float64{e.Bound.In(u) / unit * s.Factor}
-	if e.IsRange {
-		bounds = append(bounds, e.High.In(u)/unit*s.Factor)
-	}
-	return bounds
 }
 
 // estimate is the estimate with its unit, "1.23 times" or "12.3 ms"; empty where nothing can be
@@ -187,14 +176,15 @@ func (c claim) subject() string {
 	case assay.Highest:
 		return "the highest " + c.h.Along + c.at() + " that meets " + c.meets() + " is " + orWord(c.interval(), "not known")
 	case assay.Trend:
-		if c.v.Estimate == nil {
-			return "the trend of " + m + " along " + c.h.Along + c.at() + " was looked at"
+		from, to := "the first level", "the last"
+		if order := c.axis(); len(order) > 0 {
+			from, to = order[0], order[len(order)-1]
 		}
-		return "the trend of " + m + " along " + c.h.Along + c.at() + " is " + estimate
+		return "along " + c.h.Along + ", from " + from + " to " + to + c.at() + ", " + m + " becomes " + estimate + " what it was"
 	case assay.Line:
 		return "the slope of " + m + " along " + c.h.Along + c.at() + " is " + estimate
 	case assay.LadderKind:
-		return "on the ladder " + c.h.Ladder + " the step of " + m + " to " + c.side(c.h.Largest) + " is " + estimate
+		return "on the ladder " + c.h.Ladder + " the rung " + c.side(c.h.Largest) + " gains " + m + " " + estimate
 	case assay.Identical:
 		return m + " was compared between trials"
 	}
@@ -288,16 +278,24 @@ func (c claim) wanted() string {
 	case assay.Same:
 		return "within " + Confidence(c.h.Margin) + " of equal"
 	case assay.Trend:
+		if c.h.Direction == "none" {
+			low, _, _ := c.allowedTrend()
+			return "a change of less than " + Confidence(1-low)
+		}
 		return c.h.Direction
 	case assay.Identical:
 		return "the same"
 	case assay.LadderKind:
 		return "the largest step"
 	case assay.Line:
+		var parts []string
 		if !c.h.Slope.IsZero() {
-			return words(c.h.Slope)
+			parts = append(parts, "a slope "+words(c.h.Slope))
 		}
-		return words(c.h.Intercept)
+		if !c.h.Intercept.IsZero() {
+			parts = append(parts, "an intercept "+words(c.h.Intercept))
+		}
+		return list(parts)
 	}
 	if c.h.Expect.IsZero() {
 		return "what was claimed"

@@ -70,6 +70,54 @@ func TestSubjects(t *testing.T) {
 	}
 }
 
+// Claims that are decided by more than their figure must not be worded as if the figure did it.
+func TestSentencesOfOddKinds(t *testing.T) {
+	f := inflight(12)
+	v := assay.Verdict{Verdict: assay.Pass, Reason: assay.Holds, Estimate: ptr(2.07), Low: ptr(2.01), High: ptr(2.15), Confidence: 0.95, Blocks: 12}
+	throughput := ref("throughput")
+	for _, test := range []struct {
+		h    assay.Hypothesis
+		unit string
+		want string
+	}{
+		{assay.Hypothesis{Kind: assay.Trend, Measure: throughput, Along: "inflight", Direction: "up"}, "",
+			"along inflight, from 1 to 32, throughput becomes 2.07 times what it was (95% interval, 2.01 to 2.15 over 12 blocks); claimed was up, and that holds."},
+		{assay.Hypothesis{Kind: assay.Trend, Measure: throughput, Along: "inflight", Direction: "none"}, "",
+			"along inflight, from 1 to 32, throughput becomes 2.07 times what it was (95% interval, 2.01 to 2.15 over 12 blocks); claimed was a change of less than 5%, and that holds."},
+		{assay.Hypothesis{Kind: assay.Line, Measure: ref("wall"), Along: "inflight", Slope: expect("> 1ms"), Intercept: expect("< 9ms")}, "ms",
+			"the slope of wall along inflight is 2.07 ms (95% interval, 2.01 to 2.15 over 12 blocks); claimed was a slope above 1ms and an intercept below 9ms, and that holds."},
+		{assay.Hypothesis{Kind: assay.LadderKind, Measure: throughput, Ladder: "tuning", Largest: assay.Cell{"inflight": "4"}}, "",
+			"on the ladder tuning the rung inflight=4 gains throughput 2.07 times (95% interval, 2.01 to 2.15 over 12 blocks); claimed was the largest step, and that holds."},
+	} {
+		v.Unit = test.unit
+		c := claim{&f, v, test.h}
+		if got := c.sentence(); got != test.want {
+			t.Errorf("sentence of %s\n got: %s\nwant: %s", test.h.Kind, got, test.want)
+		}
+		if strip := c.strip(); (test.h.Kind != assay.LadderKind) != strings.Contains(strip, "allow") {
+			t.Errorf("strip of %s: %s", test.h.Kind, strip)
+		}
+	}
+}
+
+// What is shaded must be what the claim allows.
+func TestAllowed(t *testing.T) {
+	inf := math.Inf(1)
+	for text, want := range map[string][2]float64{"> 1.05": {1.05, inf}, "<= 2": {-inf, 2}, "1..3": {1, 3}, "== 4": {4, 4}} {
+		c := claim{&Findings{}, assay.Verdict{}, assay.Hypothesis{Kind: assay.Ratio, Expect: expect(text)}}
+		if low, high, ok := c.allowed(); !ok || low != want[0] || high != want[1] {
+			t.Errorf("allowed by %s = %v to %v, %v", text, low, high, ok)
+		}
+	}
+	ms := claim{&Findings{}, assay.Verdict{Unit: "ms"}, assay.Hypothesis{Kind: assay.Absolute, Expect: expect("< 2s")}}
+	if _, high, _ := ms.allowed(); high != 2000 {
+		t.Errorf("below 2 s is below %v ms", high)
+	}
+	if _, _, ok := (claim{&Findings{}, assay.Verdict{}, assay.Hypothesis{}}).allowed(); ok {
+		t.Error("a claim without an expectation allows a range")
+	}
+}
+
 func TestSettle(t *testing.T) {
 	f := inflight(12)
 	h := assay.Hypothesis{Kind: assay.Ratio, Measure: ref("throughput"), Expect: expect("> 1.05")}

@@ -120,7 +120,7 @@ func (f *Findings) page() page {
 		Style: template.CSS(pageStyle), Name: f.Verdicts.Experiment, Title: f.Verdicts.Experiment,
 		Answer: f.answer(), Tally: f.tally(), Machine: f.machine(),
 		Ceilings: f.ceilings(), Sessions: f.sessions(), MoreSessions: max(len(f.Host.Sessions)-mostSessions, 0),
-		Cautions: f.Verdicts.DoNotQuote, Gates: f.gates(), Guards: f.guardRows(), Planned: f.planned(), Registered: f.registered(), Order: f.executed(),
+		Cautions: f.Verdicts.DoNotQuote, Gates: f.gates(), Guards: f.guardRows(), Planned: f.planned(), Registered: f.registered(), Order: f.executed(), Settles: f.settlements(),
 	}
 	if f.Experiment != nil {
 		if f.Experiment.Question != "" {
@@ -135,9 +135,6 @@ func (f *Findings) page() page {
 	}
 	for _, c := range f.claims() {
 		p.Cards = append(p.Cards, c.html())
-		if text := c.settle(); text != "" {
-			p.Settles = append(p.Settles, pair{c.v.ID, text})
-		}
 	}
 	for _, c := range f.absent() {
 		p.Absent = append(p.Absent, pair{f.cellText(c.Cell), c.Why})

@@ -90,12 +90,26 @@ func Meaning(reason assay.Reason) string {
 	return ""
 }
 
+// odd reports whether the claim is decided by more than its figure: a direction, a line's two
+// numbers and its straightness, or a comparison of rungs.
+func (c claim) odd() bool {
+	return c.h.Kind == assay.Trend || c.h.Kind == assay.Line || c.h.Kind == assay.LadderKind
+}
+
+// withInterval is the subject with its interval, if there is one.
+func (c claim) withInterval() string {
+	if c.interval() == "" {
+		return c.subject()
+	}
+	return c.subject() + " (" + strings.TrimSuffix(c.over(), ",") + ")"
+}
+
 func sayHolds(c claim) string {
 	switch {
 	case c.h.Kind == assay.Identical:
 		return c.h.Measure.String() + c.at() + " is the same in all " + count(c.compared(), "counted trial")
-	case c.h.Kind == assay.Trend:
-		return c.subject() + ": " + c.wanted() + ", as claimed"
+	case c.odd():
+		return c.withInterval() + "; claimed was " + c.wanted() + ", and that holds"
 	case c.bracket() && c.interval() != "":
 		return c.subject() + ", and every value there is " + c.wanted()
 	case c.estimate() == "":
@@ -110,8 +124,8 @@ func sayContradicted(c claim) string {
 	switch {
 	case c.h.Kind == assay.Identical:
 		return c.h.Measure.String() + c.at() + " is not the same in all " + count(c.compared(), "counted trial")
-	case c.h.Kind == assay.Trend:
-		return c.subject() + "; claimed was " + c.wanted()
+	case c.odd():
+		return c.withInterval() + "; claimed was " + c.wanted() + ", and that does not hold"
 	case c.bracket() && c.interval() != "":
 		return c.subject() + ", and no value there is " + c.wanted()
 	case c.estimate() == "":
@@ -125,6 +139,9 @@ func sayContradicted(c claim) string {
 func sayStraddles(c claim) string {
 	if c.interval() == "" {
 		return "what was found neither supports nor contradicts a value " + c.wanted()
+	}
+	if c.odd() {
+		return c.withInterval() + "; claimed was " + c.wanted() + ", and that is open"
 	}
 	if c.bracket() {
 		return c.subject() + "; some values there are " + c.wanted() + " and some are not"

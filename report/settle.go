@@ -2,12 +2,32 @@ package report
 
 import (
 	"math"
+	"slices"
 
 	"github.com/assaybench/assay"
 )
 
 // mostBlocks is the number of blocks beyond which more of them is no advice.
 const mostBlocks = 2000
+
+// settlements are the advices for all claims that are not decided, claims with the same advice
+// together.
+func (f *Findings) settlements() []pair {
+	var rows []pair
+	for _, c := range f.claims() {
+		text := c.settle()
+		if text == "" {
+			continue
+		}
+		i := slices.IndexFunc(rows, func(p pair) bool { return p.Text == text })
+		if i < 0 {
+			rows = append(rows, pair{c.v.ID, text})
+			continue
+		}
+		rows[i].Name += ", " + c.v.ID
+	}
+	return rows
+}
 
 // settle says what would settle a claim that is neither PASS nor FAIL; empty for those.
 func (c claim) settle() string {
@@ -56,9 +76,6 @@ func (c claim) settleBlocks() string {
 		return "More blocks would narrow the interval."
 	}
 	bounds := c.bounds(Scale{Factor: 1})
-	if c.h.Kind == assay.Same {
-		bounds = []float64{1 - c.h.Margin, 1 + c.h.Margin}
-	}
 	factor := 1.0
 	for _, b := range bounds {
 		distance := math.Abs(*c.v.Estimate - b)

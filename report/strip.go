@@ -17,9 +17,6 @@ func (c claim) strip() string {
 	}
 	s := Scale{Factor: 1}
 	bounds := c.bounds(s)
-	if c.h.Kind == assay.Same {
-		bounds = []float64{1 - c.h.Margin, 1 + c.h.Margin}
-	}
 	xs := append([]float64{*c.v.Low, *c.v.High, *c.v.Estimate}, bounds...)
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, x := range xs {
@@ -32,7 +29,7 @@ func (c claim) strip() string {
 	d := &canvas{width: 240, height: 44}
 	x := axis{low: low - pad, high: high + pad, from: 0, to: d.width}
 	d.rect("field", 0, 6, d.width, 20, "")
-	c.allowed(d, x, bounds)
+	c.shade(d, x, bounds)
 	if c.multiple() && x.low < 1 && x.high > 1 {
 		d.line("unity", x.at(1), 6, x.at(1), 26)
 	}
@@ -42,21 +39,15 @@ func (c claim) strip() string {
 	return d.svg("strip "+statusClass(c.v.Verdict), c.figure()+", claimed: "+c.wanted())
 }
 
-// allowed shades the region that the claim allows.
-func (c claim) allowed(d *canvas, x axis, bounds []float64) {
-	if len(bounds) == 0 {
+// shade marks the region that the claim allows.
+func (c claim) shade(d *canvas, x axis, bounds []float64) {
+	low, high, ok := c.allowed()
+	if !ok {
 		return
 	}
-	from, to := 0.0, d.width
-	switch b := x.at(bounds[0]); {
-	case len(bounds) == 2:
-		from, to = b, x.at(bounds[1])
-	case c.h.Expect.Op == assay.Less, c.h.Expect.Op == assay.LessEq:
-		to = b
-	case c.h.Expect.Op == assay.Greater, c.h.Expect.Op == assay.GreaterEq:
-		from = b
-	default:
-		from, to = b-1, b+1
+	from, to := x.at(low), x.at(high)
+	if from == to {
+		from, to = from-1, to+1
 	}
 	d.rect("allow", from, 6, to-from, 20, "")
 	for _, b := range bounds {
@@ -66,8 +57,14 @@ func (c claim) allowed(d *canvas, x axis, bounds []float64) {
 
 func (c claim) boundLabels(d *canvas, x axis, bounds []float64) {
 	texts := []string{c.h.Expect.Bound.String(), c.h.Expect.High.String()}
-	if c.h.Kind == assay.Same {
-		texts = []string{"-" + Confidence(c.h.Margin), "+" + Confidence(c.h.Margin)}
+	switch {
+	case c.h.Kind == assay.Line:
+		texts = []string{c.h.Slope.Bound.String(), c.h.Slope.High.String()}
+	case c.multiple() && len(bounds) == 2 && c.h.Expect.IsZero():
+		margin := Confidence(bounds[1] - 1)
+		texts = []string{"-" + margin, "+" + margin}
+	case c.h.Expect.IsZero():
+		texts = []string{"1", ""}
 	}
 	for i, b := range bounds {
 		d.text("tick", anchorAt(x.at(b), d.width), x.at(b), 30, 1, texts[i])

@@ -55,6 +55,9 @@ func statusStyle(s assay.Status) string {
 // cardIndent is where claims begin: behind the longest verdict and two blanks.
 const cardIndent = len(assay.Undecided) + 2
 
+// mostNotes is how many notes of one verdict a terminal shows.
+const mostNotes = 6
+
 // card writes one hypothesis: verdict, id, claim and figure on one line where they fit, then the
 // reason.
 func (c claim) card(p *pen) {
@@ -85,8 +88,11 @@ func (c claim) card(p *pen) {
 	if c.v.Exploratory {
 		p.para(cardIndent, dim, "Exploratory: the claim or what it rests on was amended after data were seen.")
 	}
-	for _, note := range c.v.Notes {
+	for _, note := range c.v.Notes[:min(len(c.v.Notes), mostNotes)] {
 		p.para(cardIndent, dim, "note: "+note)
+	}
+	if more := len(c.v.Notes) - mostNotes; more > 0 {
+		p.para(cardIndent, dim, "and "+count(more, "more note")+" in report.html")
 	}
 }
 
@@ -128,15 +134,12 @@ func cautionText(c assay.Caution) string {
 }
 
 func (f *Findings) settleText(p *pen) {
-	first := true
-	for _, c := range f.claims() {
-		if text := c.settle(); text != "" {
-			if first {
-				p.heading("What would settle the rest")
-				first = false
-			}
-			p.item(plain(c.v.ID), "", cardIndent, text)
-		}
+	rows := f.settlements()
+	if len(rows) > 0 {
+		p.heading("What would settle the rest")
+	}
+	for _, row := range rows {
+		p.item(plain(row.Name), "", cardIndent, row.Text)
 	}
 }
 
