@@ -12,7 +12,6 @@ import (
 )
 
 // Group reads the control group of one object: group_cpu (cores used since the read before),
-// throttled_periods and throttled_ns since the watch began (with those of the groups above it),
 // memory_bytes, memory_anon_bytes, memory_peak_bytes, oom_kills since the watch began, and
 // group_pressure of cpu, io and memory as "NAME cpu". Controllers on version 2 are preferred to
 // those on version 1; what neither has is left out.
@@ -22,19 +21,13 @@ import (
 type Group struct {
 	Object Object
 
-	root      root
-	group     group
-	found     bool
-	at        time.Time
-	cpu       time.Duration
-	stalls    map[string]time.Duration
-	throttles throttles
-	oom       uint64
-}
-
-type throttles struct {
-	periods uint64
-	time    time.Duration
+	root   root
+	group  group
+	found  bool
+	at     time.Time
+	cpu    time.Duration
+	stalls map[string]time.Duration
+	oom    uint64
 }
 
 // Source names the object and where each controller was read.
@@ -64,7 +57,6 @@ func (g *Group) Read(_ context.Context, emit Emit) error {
 	}
 	now := time.Now()
 	g.processor(now, first, emit)
-	g.throttled(first, emit)
 	g.memory(first, emit)
 	g.pressure(now, first, emit)
 	g.at = now
@@ -145,26 +137,6 @@ func (g *Group) processor(now time.Time, first bool, emit Emit) {
 		emit("group_cpu", g.Object.Name, max(float64(cpu-g.cpu)/float64(dt), 0))
 	}
 	g.cpu = cpu
-}
-
-func (g *Group) throttled(first bool, emit Emit) {
-	var sum throttles
-	known := false
-	for _, dir := range g.group.upwards(g.root, "cpu") {
-		if q, ok := readQuota(dir); ok {
-			sum.periods += q.throttled
-			sum.time += q.time
-			known = true
-		}
-	}
-	if !known {
-		return
-	}
-	if first {
-		g.throttles = sum
-	}
-	emit("throttled_periods", g.Object.Name, float64(sum.periods-g.throttles.periods))
-	emit("throttled_ns", g.Object.Name, float64(sum.time-g.throttles.time))
 }
 
 func (g *Group) memory(first bool, emit Emit) {

@@ -85,7 +85,7 @@ func TestStealOfOneTickIsNotTenPercent(t *testing.T) {
 	}
 }
 
-// A quotaGroup makes a control group with a processor quota of 10% of a core below this process's own.
+// A quotaGroup makes a control group with a processor quota of 5% of a core below this process's own.
 func quotaGroup(t *testing.T) (dir string) {
 	t.Helper()
 	r := root("/")
@@ -110,10 +110,10 @@ func quotaGroup(t *testing.T) (dir string) {
 		}
 		t.Errorf("remove control group: %v", err)
 	})
-	file, content := "cpu.cfs_quota_us", "5000"
+	file, content := "cpu.cfs_quota_us", "1000"
 	if g.version["cpu"] == 2 {
-		file, content = "cpu.max", "5000 50000"
-	} else if err := os.WriteFile(filepath.Join(dir, "cpu.cfs_period_us"), []byte("50000"), 0o644); err != nil {
+		file, content = "cpu.max", "1000 20000"
+	} else if err := os.WriteFile(filepath.Join(dir, "cpu.cfs_period_us"), []byte("20000"), 0o644); err != nil {
 		t.Skipf("skipped: cannot set a period: %v", err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, file), []byte(content), 0o644); err != nil {
@@ -152,8 +152,13 @@ func TestThrottledGroupIsNamed(t *testing.T) {
 	cmd := spinIn(t, inner)
 	time.Sleep(100 * time.Millisecond) // until it has joined the group
 	before := Snapshot(Object{Name: "api", PID: cmd.Process.Pid})
-	time.Sleep(300 * time.Millisecond)
 	d := before.Since()
+	for range 30 {
+		if time.Sleep(100 * time.Millisecond); len(d.Throttled) > 0 {
+			break
+		}
+		d = before.Since()
+	}
 	var text string
 	for _, f := range d.Findings() {
 		if f.Guard == "throttled" {

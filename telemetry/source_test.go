@@ -76,28 +76,65 @@ func TestHalfClosedSocketsAreCounted(t *testing.T) {
 	}
 }
 
-func TestThrottledGroupIsRead(t *testing.T) {
+// TestThrottlingIsFollowedIntoAGroup: a command that joins a group with a quota only after it was
+// started, and has left nothing of it when the trial is over.
+func TestThrottlingIsFollowedIntoAGroup(t *testing.T) {
+	dir := quotaGroup(t)
+	before := Snapshot()
+	cmd := exec.Command("sh", "-c", `sleep 0.1; echo $$ > "$0/cgroup.procs"; while :; do :; done`, dir)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	objects := func() []Object {
+		return []Object{{Name: Generator, PID: os.Getpid()}, {Name: "command", PID: cmd.Process.Pid}}
+	}
+	s, err := Watch{Samplers: []Sampler{&Quotas{Trees: &Trees{Objects: objects}}}, Hz: 20}.Start(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 50 {
+		time.Sleep(100 * time.Millisecond)
+		if r, ok := s.Latest(throttledName, "command"); ok && r.Value > 0 {
+			break
+		}
+	}
+	cmd.Process.Kill()
+	cmd.Wait()
+	if _, err := s.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	if d := before.Since(); len(d.Throttled) != 0 {
+		t.Errorf("the snapshot knew of it: %v; the test tests nothing", d)
+	}
+	found := s.Findings()
+	if len(found) != 1 || found[0].Guard != "throttled" || !strings.Contains(found[0].Text, " throttled periods (") || !strings.Contains(found[0].Text, " in command: raise its quota") {
+		t.Errorf("Findings() = %v, want throttling in command; %v", found, s.Window(throttledName, "command", time.Minute))
+	}
+}
+
+func TestNamedGroupIsRead(t *testing.T) {
 	dir := quotaGroup(t)
 	cmd := spinIn(t, dir)
 	time.Sleep(100 * time.Millisecond)
-	g := &Group{Object: Object{Name: "api", PID: cmd.Process.Pid}}
+	g := &Group{Object: Object{Name: "named", Cgroup: dir}}
 	readings(t, g)
-	time.Sleep(300 * time.Millisecond)
-	got := readings(t, g)
-	if got["throttled_periods api"] < 2 || got["throttled_ns api"] < 10e6 {
-		t.Errorf("after 300 ms at a tenth of a core: %v, want throttled periods", got)
-	}
-	if cpu, ok := got["group_cpu api"]; ok && (cpu <= 0 || cpu > 0.5) {
-		t.Errorf("group_cpu = %g, want about 0.1", cpu)
-	}
 	if !strings.Contains(g.Source(), "cpu v") {
 		t.Errorf("Source() = %q does not say which version", g.Source())
 	}
-	named := &Group{Object: Object{Name: "named", Cgroup: dir}}
-	readings(t, named)
 	trees := &Trees{Objects: func() []Object { return []Object{{Name: "named", Cgroup: dir}} }}
 	if list, err := trees.processes(); err != nil || len(list[0].pids) != 1 || list[0].pids[0] != cmd.Process.Pid {
 		t.Errorf("processes of %s = %v, %v, want %d", dir, list, err, cmd.Process.Pid)
+	}
+	before := Snapshot(Object{Name: "named", Cgroup: dir})
+	d := before.Since()
+	for range 30 {
+		if time.Sleep(100 * time.Millisecond); len(d.Throttled) > 0 {
+			break
+		}
+		d = before.Since()
+	}
+	if len(d.Throttled) == 0 || d.Throttled[0].Object != "named" {
+		t.Errorf("delta of a named group = %v, want throttling", d)
 	}
 }
 

@@ -8,7 +8,7 @@ import "github.com/assaybench/assay"
 func Local(objects func() []Object) []Sampler {
 	trees := &Trees{Objects: objects}
 	list := []Sampler{
-		&System{}, &Stalls{}, &Processes{Trees: trees}, &Devices{}, &Threads{Trees: trees},
+		&System{}, &Stalls{}, &Processes{Trees: trees}, &Quotas{Trees: trees}, &Devices{}, &Threads{Trees: trees},
 		&Descriptors{Trees: trees}, &SharedMemory{Trees: trees}, &Heat{}, &Idle{}, &NFS{},
 	}
 	targets := false

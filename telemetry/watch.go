@@ -16,7 +16,8 @@ import (
 type Watch struct {
 	// Samplers are read in turn by one goroutine.
 	Samplers []Sampler
-	// Remote are read each by its own goroutine, since they may hang: a scrape, nvidia-smi.
+	// Remote are read each by its own goroutine, since they may hang: a scrape, nvidia-smi. They are
+	// read once a second at most, since what they cost is spent in other processes.
 	Remote []Sampler
 	// Probes are performed each by its own goroutine at its own rate.
 	Probes []Bystander
@@ -71,7 +72,7 @@ func (w Watch) Start(ctx context.Context) (*Series, error) {
 	}
 	s.done.Go(func() { s.follow(ctx, w.Samplers, hz) })
 	for _, one := range w.Remote {
-		s.done.Go(func() { s.follow(ctx, []Sampler{one}, hz) })
+		s.done.Go(func() { s.follow(ctx, []Sampler{one}, 1) })
 	}
 	return s, nil
 }
