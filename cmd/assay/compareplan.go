@@ -51,10 +51,11 @@ func (m *comparing) take(args, vary []string) error {
 		if f.Name == commandFactor || slices.ContainsFunc(m.vary, func(g assay.Factor) bool { return g.Name == f.Name }) {
 			return fmt.Errorf("compare: --vary %s: the name is taken", text)
 		}
-		if !slices.ContainsFunc(args, func(a string) bool { return strings.Contains(a, "{"+f.Name+"}") }) {
+		m.vary = append(m.vary, f)
+		names := func(a string) []string { return assay.ParseTemplate(m.template(a)).Names() }
+		if !slices.ContainsFunc(args, func(a string) bool { return slices.Contains(names(a), f.Name) }) {
 			return advise(fmt.Errorf("compare: --vary %s: no command holds {%s}", text, f.Name), "assay compare --vary %s 'cmd {%s}'", text, f.Name)
 		}
-		m.vary = append(m.vary, f)
 	}
 	const example = "assay compare 'sleep 0.1' 'sleep 0.2', each command in quotes of its own"
 	switch {
@@ -108,10 +109,8 @@ func combinations(factors []assay.Factor) []assay.Cell {
 func (m *comparing) lay(levels assay.Cell) {
 	first := len(m.arms)
 	for i, command := range m.commands {
-		a := arm{text: command, cell: levels, vary: levels}
-		for name, level := range levels {
-			a.text = strings.ReplaceAll(a.text, "{"+name+"}", level)
-		}
+		a := arm{cell: levels, vary: levels}
+		a.text, _ = assay.ParseTemplate(m.template(command)).Expand(levels) // which names nothing else
 		if len(m.commands) > 1 {
 			a.cell = levels.With(assay.Cell{commandFactor: letter(i)})
 		}
