@@ -87,6 +87,14 @@ func guard() error {
 	return nil
 }
 
+// abandoned reports whether the program is gone. Before the command executes it has nothing to say,
+// so that anything to read is the end.
+func (g *guardian) abandoned() bool {
+	fds := []unix.PollFd{{Fd: guardianSocket, Events: unix.POLLIN}}
+	n, err := unix.Poll(fds, 0)
+	return err == nil && n > 0
+}
+
 // say sends a report. Where the program is gone, listen sees it too.
 func (g *guardian) say(r report) {
 	g.saying.Lock()

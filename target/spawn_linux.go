@@ -68,12 +68,17 @@ func (g *guardian) fork() (pid int, began start, refused report) {
 		Dir: g.order.Dir, Env: g.order.Env, Files: []uintptr{0, 1, 2},
 		Sys: &syscall.SysProcAttr{Setpgid: true},
 	}
+	began = begin()
+	// From here to the undoing as little as possible may be allocated: the limits may forbid it.
 	undo, failed, err := impose(g.order.Limits)
 	defer undo()
 	if err != nil {
 		return 0, began, refusal("set limit "+failed.Name, err)
 	}
-	began = begin()
+	if g.abandoned() {
+		return 0, began, refusal("start", unix.ECANCELED)
+	}
+	began.now()
 	pid, err = syscall.ForkExec(g.order.Path, g.order.Args, attr)
 	if err != nil {
 		return 0, began, refusal("start", err)
@@ -92,15 +97,19 @@ func refusal(doing string, err error) report {
 	return report{Stage: stageRefused, Doing: doing, Errno: int(errno)}
 }
 
-// begin makes this process small and notes what the account of a command starts from; the monotonic
-// clock last.
+// begin makes this process small and notes what the account of a command starts from, all but the
+// moment.
 func begin() start {
 	s := start{oomKills: oomKills()}
 	slim()
 	s.peak = ownPeak()
+	return s
+}
+
+// now notes the moment just before the spawn.
+func (s *start) now() {
 	s.realtime = clock(unix.CLOCK_REALTIME)
 	s.monotonic = clock(unix.CLOCK_MONOTONIC)
-	return s
 }
 
 // account is the kernel's account of a command that was just reaped.

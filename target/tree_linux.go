@@ -50,7 +50,7 @@ func plant(o order, f files) (*tree, error) {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return nil, fmt.Errorf("become a subreaper: %w", err)
 	}
-	t, err := startGuardian(f)
+	t, err := startGuardian(f, o.Mark)
 	if err != nil {
 		return nil, fmt.Errorf("start the guardian of %s: %w", o.Path, err)
 	}
@@ -65,7 +65,7 @@ func plant(o order, f files) (*tree, error) {
 	return t, nil
 }
 
-func startGuardian(f files) (*tree, error) {
+func startGuardian(f files, mark string) (*tree, error) {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return nil, err
@@ -79,8 +79,9 @@ func startGuardian(f files) (*tree, error) {
 	ours := os.NewFile(uintptr(pair[0]), "guardian")
 	cmd := &exec.Cmd{
 		Path: "/proc/self/exe",
-		// A test binary without Keep would otherwise execute its tests again.
-		Args: []string{guardianName, "-test.run=^$"},
+		// A test binary without Keep would otherwise execute its tests again. The mark tells people
+		// whose guardian it is.
+		Args: []string{guardianName, "-test.run=^$", mark},
 		Env:  []string{guardianEnv}, Dir: "/",
 		Stdin: f.in, Stdout: f.out, Stderr: f.err,
 		ExtraFiles:  []*os.File{theirs},
