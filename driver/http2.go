@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 
@@ -16,14 +18,13 @@ import (
 )
 
 // An http2Client carries out HTTP/2 requests, many at a time over each connection. The protocol is
-// golang.org/x/net/http2's; connections, and how many streams share one, are decided here.
+// net/http's; connections, and how many streams share one, are decided here.
 type http2Client struct {
-	request   *request
-	expect    expectation
-	dial      *dialer
-	transport *http2.Transport
-	most      int // connections; 0: as many as are needed
-	streams   int // at a time on a connection
+	request *request
+	expect  expectation
+	dial    *dialer
+	most    int // connections; 0: as many as are needed
+	streams int // at a time on a connection
 
 	mu      sync.Mutex
 	changed *sync.Cond
@@ -34,9 +35,8 @@ type http2Client struct {
 
 // An http2Conn is one connection with the streams that are out on it.
 type http2Conn struct {
-	*http2.ClientConn
+	*http.ClientConn
 	busy int
-	gone bool
 }
 
 // defaultStreams is how many streams share a connection if the load does not say: what most
@@ -44,7 +44,7 @@ type http2Conn struct {
 const defaultStreams = 100
 
 func newHTTP2(h assay.HTTPLoad, r *request, x expectation, d *dialer) *http2Client {
-	c := &http2Client{request: r, expect: x, dial: d, most: h.Connections, streams: h.Streams, transport: &http2.Transport{AllowHTTP: true, DisableCompression: true}}
+	c := &http2Client{request: r, expect: x, dial: d, most: h.Connections, streams: h.Streams}
 	if c.streams == 0 {
 		c.streams = defaultStreams
 	}
@@ -78,7 +78,6 @@ func (c *http2Client) Do(ctx context.Context, op *load.Operation) error {
 // http2Cause tells what ended a stream where the library's own error does not.
 func http2Cause(ctx context.Context, err error) error {
 	var stream http2.StreamError
-	var away http2.GoAwayError
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -86,8 +85,11 @@ func http2Cause(ctx context.Context, err error) error {
 		return load.Fail(load.Shed, err)
 	case errors.As(err, &stream):
 		return load.Fail(load.Reset, err)
-	case errors.As(err, &away), strings.Contains(err.Error(), "client connection lost"), strings.Contains(err.Error(), "connection is closed"):
-		return load.Fail(load.Closed, err)
+	}
+	for _, lost := range []string{"GOAWAY", "client connection lost", "connection is closed", "conn closed"} {
+		if strings.Contains(err.Error(), lost) {
+			return load.Fail(load.Closed, err)
+		}
 	}
 	return err
 }
@@ -95,6 +97,7 @@ func http2Cause(ctx context.Context, err error) error {
 func (c *http2Client) roundTrip(ctx context.Context, cn *http2Conn, op *load.Operation) (int, http.Header, []byte, error) {
 	req, err := c.http2Request(ctx, op.Index)
 	if err != nil {
+		cn.Release()
 		return 0, nil, nil, load.Fail(load.Wrong, err)
 	}
 	response, err := cn.RoundTrip(req)
@@ -168,7 +171,7 @@ func (c *http2Client) borrow(ctx context.Context, op *load.Operation) (*http2Con
 			return nil, err
 		}
 		for _, cn := range c.conns {
-			if !cn.gone && cn.busy < c.streams && cn.CanTakeNewRequest() {
+			if cn.busy < c.streams && cn.Reserve() == nil {
 				cn.busy++
 				if waited {
 					op.Send()
@@ -178,58 +181,64 @@ func (c *http2Client) borrow(ctx context.Context, op *load.Operation) (*http2Con
 		}
 		c.sweep()
 		if c.most == 0 && c.opening == 0 || c.most > 0 && len(c.conns)+c.opening < c.most {
-			cn, err := c.open(ctx, op)
-			if err != nil {
-				return nil, err
-			}
-			cn.busy++
-			return cn, nil
+			return c.open(ctx, op)
 		}
 		c.changed.Wait()
 	}
 }
 
-// sweep forgets connections that cannot be used any more. The lock is held.
+// sweep closes and forgets connections that cannot be used any more and are not in use. The lock
+// is held.
 func (c *http2Client) sweep() {
-	var kept []*http2Conn
-	for _, cn := range c.conns {
-		state := cn.State()
-		switch {
-		case !state.Closed && !state.Closing:
-			kept = append(kept, cn)
-		case cn.busy == 0:
+	c.conns = slices.DeleteFunc(c.conns, func(cn *http2Conn) bool {
+		gone := cn.busy == 0 && cn.Err() != nil
+		if gone {
 			cn.Close()
-		default:
-			cn.gone = true
-			kept = append(kept, cn)
 		}
-	}
-	c.conns = kept
+		return gone
+	})
 }
 
-// open adds a connection. The lock is held on entry and exit, and free meanwhile.
+// open adds a connection with one stream taken. The lock is held on entry and exit, and free
+// meanwhile.
 func (c *http2Client) open(ctx context.Context, op *load.Operation) (*http2Conn, error) {
 	c.opening++
 	c.mu.Unlock()
-	nc, err := c.dial.connect(ctx, op)
-	var client *http2.ClientConn
-	if err == nil {
-		if client, err = c.transport.NewClientConn(nc); err != nil {
-			nc.Close()
-			err = fmt.Errorf("begin HTTP/2: %w", err)
-		}
-	}
+	client, err := c.connect(ctx, op)
 	c.mu.Lock()
 	c.opening--
 	c.changed.Broadcast()
 	if err != nil {
 		return nil, err
 	}
-	cn := &http2Conn{ClientConn: client}
+	cn := &http2Conn{ClientConn: client, busy: 1}
 	c.conns = append(c.conns, cn)
 	c.count.Opened++
 	c.count.Peak = max(c.count.Peak, len(c.conns))
 	return cn, nil
+}
+
+// connect opens one connection over the dialer's socket, through a transport of its own: that
+// makes net/http open exactly this one and no other.
+func (c *http2Client) connect(ctx context.Context, op *load.Operation) (*http.ClientConn, error) {
+	t := &http.Transport{
+		DialContext:        func(ctx context.Context, _, _ string) (net.Conn, error) { return c.dial.socket(ctx, op) },
+		TLSClientConfig:    c.dial.encrypt,
+		DisableCompression: true,
+		Protocols:          new(http.Protocols),
+	}
+	t.Protocols.SetHTTP2(true)
+	t.Protocols.SetUnencryptedHTTP2(true)
+	client, err := t.NewClientConn(ctx, c.request.parsed.Scheme, hostPort(c.request.parsed))
+	if err != nil {
+		return nil, fmt.Errorf("begin HTTP/2: %w", err)
+	}
+	op.Mark(load.Connect)
+	if err := client.Reserve(); err != nil {
+		client.Close()
+		return nil, fmt.Errorf("begin HTTP/2: %w", err)
+	}
+	return client, nil
 }
 
 func (c *http2Client) giveBack(cn *http2Conn) {

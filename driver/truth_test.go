@@ -124,23 +124,36 @@ func (s *stalling) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func TestStallsAgreeWithTheServersLog(t *testing.T) {
 	for name, h := range map[string]assay.HTTPLoad{"many connections": {}, "one connection": {Connections: 1}} {
-		s := &stalling{rate: 500}
-		server := serve(t, s, nil, false)
-		a := drive(t, assay.Load{Rate: s.rate, For: 2 * time.Second, HTTP: &h}, server.URL+"/{operation}")
-		if a.OK != 1000 {
-			t.Fatalf("%s: got %+v, notes %q", name, a.Ledger, a.Notes)
-		}
-		got := a.Histograms["response"]
-		for _, q := range []float64{0.8, 0.9, 0.95, 0.99, 0.999} {
-			g, w := got.Quantile(q), s.took.Quantile(q)
-			// The margin is wide because tests share the machine; the figures are in the benchmarks.
-			if d := math.Abs(float64(g - w)); d > max(0.1*float64(w), 2e7) {
-				t.Errorf("%s: p%g: got %s, the server's log says %s", name, 100*q, time.Duration(g), time.Duration(w))
+		t.Run(name, func(t *testing.T) {
+			for range 3 {
+				s := &stalling{rate: 500}
+				server := serve(t, s, nil, false)
+				a := drive(t, assay.Load{Rate: s.rate, For: 2 * time.Second, HTTP: &h}, server.URL+"/{operation}")
+				if a.OK != 1000 {
+					t.Fatalf("got %+v, notes %q", a.Ledger, a.Notes)
+				}
+				if a.Valid {
+					agree(t, a.Histograms["response"], &s.took)
+					return
+				}
 			}
+			t.Skip("this machine held up the generator three times; the accounts said so")
+		})
+	}
+}
+
+// agree holds response times against the server's. The margin is wide because tests share the
+// machine.
+func agree(t *testing.T, got, log *hist.Histogram) {
+	t.Helper()
+	for _, q := range []float64{0.8, 0.9, 0.95, 0.99, 0.999} {
+		g, w := got.Quantile(q), log.Quantile(q)
+		if d := math.Abs(float64(g - w)); d > max(0.1*float64(w), 2e7) {
+			t.Errorf("p%g: got %s, the server's log says %s", 100*q, time.Duration(g), time.Duration(w))
 		}
-		if got.Quantile(0.9) < int64(50*time.Millisecond) {
-			t.Errorf("%s: p90 is %s: the stall is not in it", name, time.Duration(got.Quantile(0.9)))
-		}
+	}
+	if got.Quantile(0.9) < int64(50*time.Millisecond) {
+		t.Errorf("p90 is %s: the stall is not in it", time.Duration(got.Quantile(0.9)))
 	}
 }
 

@@ -127,7 +127,6 @@ type Operation struct {
 	freed    time.Duration // when the slot that it had to wait for became free
 	handed   time.Duration
 	sent     time.Duration
-	second   int // of the window, by intended time; -1 in the warm-up
 	phased   bool
 	marked   time.Duration
 	spent    [phases]time.Duration

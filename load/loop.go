@@ -15,7 +15,6 @@ type loop struct {
 	book   *book
 	phased bool
 	ctx    context.Context // of the operations
-	issue  context.Context // of sending: done when ctx is, or when the window is over
 	wg     sync.WaitGroup  // senders
 	next   atomic.Int64    // index of the next operation
 	flying atomic.Int64
