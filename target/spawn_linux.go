@@ -13,9 +13,10 @@ import (
 
 // A start is what was noted just before a spawn.
 type start struct {
-	monotonic, realtime time.Duration
-	oomKills            int64
-	peak                int64
+	monotonic time.Duration
+	ahead     time.Duration // of CLOCK_REALTIME before CLOCK_MONOTONIC
+	oomKills  int64
+	peak      int64
 }
 
 // spawn starts the order's command. On the way its CPUs and its nice value are given to the thread
@@ -108,21 +109,40 @@ func begin() start {
 
 // now notes the moment just before the spawn.
 func (s *start) now() {
-	s.realtime = clock(unix.CLOCK_REALTIME)
+	s.ahead = realtimeAhead()
 	s.monotonic = clock(unix.CLOCK_MONOTONIC)
 }
 
 // account is the kernel's account of a command that was just reaped.
 func (s start) account(status unix.WaitStatus, u *unix.Rusage) account {
-	monotonic, realtime := clock(unix.CLOCK_MONOTONIC), clock(unix.CLOCK_REALTIME)
+	wall := clock(unix.CLOCK_MONOTONIC) - s.monotonic
 	return account{
 		Status: uint32(status),
-		Wall:   monotonic - s.monotonic, WallSecond: realtime - s.realtime,
+		Wall:   wall, WallSecond: wall + realtimeAhead() - s.ahead,
 		User: time.Duration(u.Utime.Nano()), System: time.Duration(u.Stime.Nano()),
 		RSSPeakBytes: u.Maxrss << 10, FloorBytes: s.peak,
 		CtxSwitches: u.Nvcsw + u.Nivcsw, PageFaults: u.Minflt + u.Majflt,
 		OOMKills: oomKills() - s.oomKills,
 	}
+}
+
+// realtimeAhead is by how much CLOCK_REALTIME is ahead of CLOCK_MONOTONIC. Of a few attempts the one
+// counts in which the least time went by, so that a process that is descheduled between two readings
+// does not see a clock that was set.
+func realtimeAhead() time.Duration {
+	const atOnce = 2 * time.Microsecond
+	var ahead time.Duration
+	least := time.Duration(1<<63 - 1)
+	for range 8 {
+		before, realtime := clock(unix.CLOCK_MONOTONIC), clock(unix.CLOCK_REALTIME)
+		if took := clock(unix.CLOCK_MONOTONIC) - before; took < least {
+			least, ahead = took, realtime-before
+		}
+		if least < atOnce {
+			break
+		}
+	}
+	return ahead
 }
 
 func clock(id int32) time.Duration {
