@@ -1,6 +1,9 @@
 package assay
 
-import "math/rand/v2"
+import (
+	"math/rand/v2"
+	"slices"
+)
 
 // A Plan is what is going to be executed, fixed before the first trial.
 type Plan struct {
@@ -18,6 +21,38 @@ type Plan struct {
 	// SkipAbove holds, for each factor that a kill rule skips along, its levels in the axis's order:
 	// after a kill, the cells that differ only in a higher level are not executed any more.
 	SkipAbove map[string][]string `json:"skip_above,omitempty"`
+	// Stages follow the blocks, each with blocks of its own over some of the cells. A registered
+	// rule adds them while the run goes on; the cells that they add stand at the end of Cells.
+	Stages []Stage `json:"stages,omitempty"`
+}
+
+// A Stage is fresh blocks over some cells, among them new ones.
+type Stage struct {
+	Blocks int    `json:"blocks"`
+	Cells  []int  `json:"cells"` // indexes into Plan.Cells
+	Added  int    `json:"added"` // how many of Plan.Cells the stage added
+	Why    string `json:"why"`
+}
+
+// Main is the number of cells of the plan's own blocks: those that no stage added.
+func (p *Plan) Main() int {
+	n := len(p.Cells)
+	for _, s := range p.Stages {
+		n -= s.Added
+	}
+	return n
+}
+
+// Recut is the plan with one more stage: blocks over the cells of with and the added ones.
+func (p Plan) Recut(with []int, added []PlannedCell, blocks int, why string) Plan {
+	s := Stage{Blocks: blocks, Cells: slices.Clone(with), Added: len(added), Why: why}
+	cells := slices.Clone(p.Cells)
+	for _, c := range added {
+		s.Cells = append(s.Cells, len(cells))
+		cells = append(cells, c)
+	}
+	p.Cells, p.Stages = cells, append(slices.Clone(p.Stages), s)
+	return p
 }
 
 // A PlannedCell is a cell with the values that its substitutions take.

@@ -43,9 +43,10 @@ type Schedule struct {
 	warm   map[string]int
 	blocks []block // in order of execution
 	number map[int]int
-	slots  []slot // the first plan.Blocks are the planned ones
+	slots  []slot // the planned blocks, then those of the stages, then those of earlier plans
 	queue  []int  // slots to execute again
 	fresh  int    // planned blocks that have begun
+	staged int    // blocks of stages that have begun
 	last   int    // highest block number
 	skip   []bool // cells, from the next block on
 }
@@ -65,6 +66,7 @@ type block struct {
 // A slot is a planned block with the executed blocks that stand for it, in order.
 type slot struct {
 	blocks []int // indexes into Schedule.blocks
+	stage  int   // index into Plan.Stages, -1 for the plan's own blocks
 	spoils int
 	done   bool
 }
@@ -86,8 +88,51 @@ func NewSchedule(p assay.Plan, seed uint64) *Schedule {
 	for _, twin := range twins {
 		cells[twin] = nil // found by its position, never by its levels
 	}
-	return &Schedule{plan: p, seed: seed, cells: newCellIndex(cells), twins: twins, warm: map[string]int{},
-		number: map[int]int{}, slots: make([]slot, p.Blocks), last: p.Blocks, skip: make([]bool, len(cells))}
+	s := &Schedule{plan: p, seed: seed, cells: newCellIndex(cells), twins: twins, warm: map[string]int{},
+		number: map[int]int{}, last: p.Blocks, skip: make([]bool, len(cells))}
+	for range p.Blocks {
+		s.slots = append(s.slots, slot{stage: -1})
+	}
+	for i, stage := range p.Stages {
+		for range stage.Blocks {
+			s.slots = append(s.slots, slot{stage: i})
+		}
+	}
+	return s
+}
+
+// members are the cells that a slot's blocks take in.
+func (s *Schedule) members(slot int) []int {
+	if slot < len(s.slots) && s.slots[slot].stage >= 0 {
+		return s.plan.Stages[s.slots[slot].stage].Cells
+	}
+	all := make([]int, s.plan.Main())
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
+// following is the slot that a block of this number stands for, if it begins now.
+func (s *Schedule) following(number int) int {
+	switch {
+	case number <= s.plan.Blocks:
+		return number - 1
+	case len(s.queue) > 0:
+		return s.queue[0]
+	case s.plan.Blocks+s.staged < s.planned():
+		return s.plan.Blocks + s.staged
+	}
+	return len(s.slots) // of an earlier plan with more blocks
+}
+
+// planned is the number of blocks of the plan and its stages.
+func (s *Schedule) planned() int {
+	n := s.plan.Blocks
+	for _, stage := range s.plan.Stages {
+		n += stage.Blocks
+	}
+	return n
 }
 
 // Add takes the next trial of the log.
@@ -127,14 +172,21 @@ func (s *Schedule) cellOf(t *assay.Trial) int {
 	if !ok || t.Position < 1 || t.Position > len(s.plan.Cells) {
 		return cell
 	}
-	order := s.order(t.Block)
-	if t.Warmup {
-		order = s.warmupOrder(s.warm[t.Session])
+	order := s.warmupOrder(s.warm[t.Session])
+	if !t.Warmup {
+		order = s.order(s.slotOf(t.Block), t.Block)
 	}
-	if order[t.Position-1] == twin {
+	if t.Position <= len(order) && order[t.Position-1] == twin {
 		return twin
 	}
 	return cell
+}
+
+func (s *Schedule) slotOf(number int) int {
+	if i, ok := s.number[number]; ok {
+		return s.blocks[i].slot
+	}
+	return s.following(number)
 }
 
 // open is the block that the trial belongs to; a new one begins if it must.
@@ -155,29 +207,32 @@ func (s *Schedule) tear() {
 }
 
 func (s *Schedule) begin(number int, session string) *block {
-	b := block{number: number, session: session, trials: make([]int32, len(s.plan.Cells)), left: len(s.plan.Cells)}
-	for _, skip := range s.skip {
-		if skip {
-			if b.skipped == nil {
-				b.skipped = slices.Clone(s.skip)
-			}
-			b.left--
+	at := s.following(number)
+	b := block{number: number, slot: at, session: session, trials: make([]int32, len(s.plan.Cells))}
+	for _, cell := range s.members(at) {
+		if !s.skip[cell] {
+			b.left++
+			continue
 		}
+		if b.skipped == nil {
+			b.skipped = make([]bool, len(s.skip))
+		}
+		b.skipped[cell] = true
 	}
 	switch {
 	case number <= s.plan.Blocks:
-		b.slot = number - 1
 		s.fresh = max(s.fresh, number)
 	case len(s.queue) > 0:
-		b.slot, s.queue = s.queue[0], s.queue[1:]
-	default: // of an earlier plan with more blocks
-		b.slot = len(s.slots)
-		s.slots = append(s.slots, slot{})
+		s.queue = s.queue[1:]
+	case at < s.planned():
+		s.staged++
+	default:
+		s.slots = append(s.slots, slot{stage: -1})
 	}
 	i := len(s.blocks)
 	s.blocks = append(s.blocks, b)
 	s.number[number] = i
-	s.slots[b.slot].blocks = append(s.slots[b.slot].blocks, i)
+	s.slots[at].blocks = append(s.slots[at].blocks, i)
 	s.last = max(s.last, number)
 	return &s.blocks[i]
 }
@@ -222,7 +277,7 @@ func (s *Schedule) Next(session string, decided func(block int) bool) (step Step
 		s.tear()
 	}
 	step, ok = s.upcoming(decided)
-	if k := len(s.plan.Cells); ok && s.warm[session] < s.plan.Warmup*k {
+	if k := s.plan.Main(); ok && s.warm[session] < s.plan.Warmup*k {
 		done := s.warm[session]
 		return Step{Position: done%k + 1, Cell: s.warmupOrder(done)[done%k], Warmup: true}, true
 	}
@@ -233,7 +288,7 @@ func (s *Schedule) Next(session string, decided func(block int) bool) (step Step
 func (s *Schedule) upcoming(decided func(block int) bool) (step Step, ok bool) {
 	if n := len(s.blocks); n > 0 && s.blocks[n-1].left > 0 && !s.blocks[n-1].torn {
 		b := &s.blocks[n-1]
-		return s.position(b.number, func(cell int) bool {
+		return s.position(b.slot, b.number, func(cell int) bool {
 			return b.trials[cell] == 0 && (b.skipped == nil || !b.skipped[cell])
 		})
 	}
@@ -241,7 +296,7 @@ func (s *Schedule) upcoming(decided func(block int) bool) (step Step, ok bool) {
 	if !ok {
 		return Step{}, false
 	}
-	return s.position(number, func(cell int) bool { return !s.skip[cell] })
+	return s.position(s.following(number), number, func(cell int) bool { return !s.skip[cell] })
 }
 
 func (s *Schedule) upcomingBlock(decided func(block int) bool) (number int, ok bool) {
@@ -252,7 +307,7 @@ func (s *Schedule) upcomingBlock(decided func(block int) bool) (number int, ok b
 	case len(s.queue) > 0:
 		return s.last + 1, true
 	case s.fresh == s.plan.Blocks:
-		return 0, false
+		return s.last + 1, s.plan.Blocks+s.staged < s.planned()
 	case decided != nil && decided(s.fresh):
 		return 0, false
 	}
@@ -260,8 +315,8 @@ func (s *Schedule) upcomingBlock(decided func(block int) bool) (number int, ok b
 }
 
 // position is the first cell in a block's order that is open.
-func (s *Schedule) position(number int, open func(cell int) bool) (Step, bool) {
-	for i, cell := range s.order(number) {
+func (s *Schedule) position(slot, number int, open func(cell int) bool) (Step, bool) {
+	for i, cell := range s.order(slot, number) {
 		if open(cell) {
 			return Step{Block: number, Position: i + 1, Cell: cell}, true
 		}
@@ -271,15 +326,21 @@ func (s *Schedule) position(number int, open func(cell int) bool) (Step, bool) {
 
 // warmupOrder is the order of the pass that follows so many warm-up trials of a session.
 func (s *Schedule) warmupOrder(done int) []int {
-	k := len(s.plan.Cells)
-	return assay.Order(s.seed, k, -(done / k))
+	k := s.plan.Main()
+	return assay.Order(s.seed, k, -(done / max(k, 1)))
 }
 
-func (s *Schedule) order(number int) []int {
+// order is that of the cells in a block of this number that stands for the slot.
+func (s *Schedule) order(slot, number int) []int {
 	if number >= 1 && number <= len(s.plan.Order) {
 		return s.plan.Order[number-1]
 	}
-	return assay.Order(s.seed, len(s.plan.Cells), number)
+	members := s.members(slot)
+	order := assay.Order(s.seed, len(members), number)
+	for i, n := range order {
+		order[i] = members[n]
+	}
+	return order
 }
 
 // looks are the numbers of planned blocks after which verdicts may be formed, the last one included.
@@ -301,6 +362,16 @@ func (s *Schedule) reached(n int) bool {
 	}
 	for i := range s.slots[:min(n, len(s.slots))] {
 		if !s.slots[i].done {
+			return false
+		}
+	}
+	return true
+}
+
+// stageReached reports whether all blocks of the stage are done, repeats included.
+func (s *Schedule) stageReached(stage int) bool {
+	for i := range s.slots {
+		if s.slots[i].stage == stage && !s.slots[i].done {
 			return false
 		}
 	}

@@ -138,7 +138,9 @@ func TestLooksPayForThemselves(t *testing.T) {
 		b.seed = seed
 		b.e.Looks = []int{8, 16, 24}
 		rng := rand.New(rand.NewPCG(seed, 7))
-		b.run(0, "s", func(_ Step, tr *assay.Trial) { tr.Measures["rate_m"] = assay.Num(100 * math.Exp(0.05*rng.NormFloat64())) })
+		b.run(0, "s", func(_ Step, tr *assay.Trial) {
+			tr.Measures["rate_m"] = assay.Num(100 * math.Exp(0.05*rng.NormFloat64()))
+		})
 		if b.verdict().Verdict == assay.Pass {
 			wrong++
 		}
