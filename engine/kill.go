@@ -77,6 +77,11 @@ func (t *trial) afterKill(ctx context.Context) {
 	if ref.Name != "rtt" {
 		return
 	}
+	// What the probe asks may be one of the targets that were stopped.
+	if err := t.run.services.ready(ctx, t); err != nil {
+		t.void("foreign-load", fmt.Sprintf("after the kill: %v", err))
+		return
+	}
 	baseline, known := t.run.idle[ref.Object]
 	now, err := t.idleProbe(ctx, ref.Object)
 	switch {
