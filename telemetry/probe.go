@@ -155,9 +155,12 @@ func (p *readProber) Probe(context.Context) (time.Duration, error) {
 		at = p.random.Int64N(spare/alignment+1) * alignment
 	}
 	if !p.direct {
-		if err := unix.Fadvise(int(f.Fd()), at, int64(len(p.block)), unix.FADV_DONTNEED); err != nil {
+		// No read-ahead, and nothing left behind: what it warmed it would later measure.
+		err := errors.Join(unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_RANDOM), p.evict(f, at))
+		if err != nil {
 			return 0, fmt.Errorf("evict %s: %w", path, err)
 		}
+		defer p.evict(f, at)
 	}
 	start := time.Now()
 	n, err := unix.Pread(int(f.Fd()), p.block, at)
@@ -173,6 +176,11 @@ func (p *readProber) Probe(context.Context) (time.Duration, error) {
 		return took, fmt.Errorf("read %s: %w", path, err)
 	}
 	return took, nil
+}
+
+// evict drops the block at a place from the page cache.
+func (p *readProber) evict(f *os.File, at int64) error {
+	return unix.Fadvise(int(f.Fd()), at, int64(len(p.block)), unix.FADV_DONTNEED)
 }
 
 // open opens past the page cache where the file system can, else reads are preceded by an eviction.
