@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -202,5 +203,50 @@ func TestCannotStart(t *testing.T) {
 	write("there", "#!/bin/sh\nexit 7\n", 0o755)
 	if exit := execute(t, Invocation{Args: []string{"./there"}, Dir: dir}); exit.Code != 7 {
 		t.Errorf("./there: got exit %d, want 7", exit.Code)
+	}
+}
+
+// TestOOM puts a command into a memory cgroup that is too small for it.
+func TestOOM(t *testing.T) {
+	group, err := os.MkdirTemp("/sys/fs/cgroup/memory", "target-test-")
+	limit := "memory.limit_in_bytes"
+	if err != nil {
+		group, err = os.MkdirTemp("/sys/fs/cgroup", "target-test-")
+		limit = "memory.max"
+	}
+	if err == nil {
+		t.Cleanup(func() { os.Remove(group) })
+		err = os.WriteFile(filepath.Join(group, limit), []byte("33554432"), 0)
+	}
+	if err != nil {
+		t.Skipf("no memory cgroup can be made here: %v", err)
+	}
+	inv, _ := sh(t, "echo $$ > "+group+"/cgroup.procs; exec "+os.Args[0]+" workload allocate")
+	if exit := execute(t, inv); exit.Outcome != assay.OOM || exit.Signal != "SIGKILL" {
+		t.Errorf("got %+v, want oom", exit)
+	}
+	// The shell lives, its child does not.
+	inv, _ = sh(t, "sh -c 'echo $$ > "+group+"/cgroup.procs; exec "+os.Args[0]+" workload allocate'; exit 1")
+	exit := execute(t, inv)
+	if exit.Outcome != assay.Failed || !slices.ContainsFunc(exit.Notes, func(n string) bool { return strings.Contains(n, "want of memory") }) {
+		t.Errorf("got %+v, want failed with a note on memory", exit)
+	}
+}
+
+func TestStrike(t *testing.T) {
+	inv, _ := sh(t, "sleep 30; exit 1")
+	inv.Started = func(pid int) {
+		await(t, "the child", func() bool { return len(below(processes(), pid)) == 1 })
+		for _, name := range []string{"STOP", "SIGCONT", "kill"} {
+			if err := Strike(pid, name); err != nil {
+				t.Error(err)
+			}
+		}
+		if err := Strike(pid, "KILL"); err == nil {
+			t.Error("what is dead was struck without an error")
+		}
+	}
+	if exit := execute(t, inv); exit.Outcome != assay.Crashed || exit.Leftover != 0 {
+		t.Errorf("got %+v, want crashed, and nothing left over", exit)
 	}
 }

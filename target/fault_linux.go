@@ -17,9 +17,9 @@ const actsWithin = 5 * time.Second
 // returns when it has taken hold: the killed are dead, the stopped stand still. What it causes is
 // recorded as on purpose. An external service is not touched: that is an error.
 func (s *Service) Signal(name string) error {
-	signal := unix.SignalNum("SIG" + strings.TrimPrefix(strings.ToUpper(name), "SIG"))
-	if signal == 0 {
-		return fmt.Errorf("signal %s: got %q, want a name such as STOP, CONT, KILL or TERM", s.spec.Name, name)
+	signal, err := signalOf(name)
+	if err != nil {
+		return fmt.Errorf("signal %s: %w", s.spec.Name, err)
 	}
 	if s.spec.External != nil {
 		return fmt.Errorf("signal %s: it is external, and only watched", s.spec.Name)
@@ -36,19 +36,55 @@ func (s *Service) Signal(name string) error {
 		s.fault = signal
 	}
 	s.mu.Unlock()
-	struck := t.processes(processes())
-	if len(struck) == 0 {
-		return fmt.Errorf("signal %s: no process of it lives", s.spec.Name)
+	if err := strike(t.processes(processes()), signal); err != nil {
+		return fmt.Errorf("signal %s: %w", s.spec.Name, err)
 	}
+	return nil
+}
+
+// Strike sends a signal to the process and to all that descends from it, and returns when it has
+// taken hold, as Service.Signal does. It is for the command of a trial, whose id Started tells.
+func Strike(pid int, name string) error {
+	signal, err := signalOf(name)
+	if err != nil {
+		return err
+	}
+	all := processes()
+	struck := below(all, pid)
+	for _, p := range all {
+		if p.pid == pid {
+			struck = append(struck, p)
+		}
+	}
+	if err := strike(struck, signal); err != nil {
+		return fmt.Errorf("signal process %d: %w", pid, err)
+	}
+	return nil
+}
+
+// signalOf is the signal of that name, with or without SIG, in letters of either case.
+func signalOf(name string) (unix.Signal, error) {
+	signal := unix.SignalNum("SIG" + strings.TrimPrefix(strings.ToUpper(name), "SIG"))
+	if signal == 0 {
+		return 0, fmt.Errorf("signal: got %q, want a name such as STOP, CONT, KILL or TERM", name)
+	}
+	return signal, nil
+}
+
+func strike(struck []process, signal unix.Signal) error {
+	sent := false
 	for _, p := range struck {
-		p.send(signal)
+		sent = p.send(signal) || sent
+	}
+	if !sent {
+		return errors.New("no process of it lives")
 	}
 	for until := time.Now().Add(actsWithin); time.Now().Before(until); time.Sleep(killPause) {
 		if tookHold(struck, signal) {
 			return nil
 		}
 	}
-	return fmt.Errorf("signal %s: %s has not taken hold within %s", s.spec.Name, unix.SignalName(signal), actsWithin)
+	return fmt.Errorf("%s has not taken hold within %s", unix.SignalName(signal), actsWithin)
 }
 
 // tookHold reports whether the signal shows on the processes, where one can show.

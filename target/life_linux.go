@@ -244,18 +244,51 @@ func (s *Service) closeLogs() {
 	s.logs = nil
 }
 
-// State is what is known of the service now.
+// PID is the process that stands for the service: the one that was started or, when that has put
+// itself into the background, the one that listens; 0 when it has ended. It costs next to nothing.
+func (s *Service) PID() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.main()
+}
+
+// State is what is known of the service now. It looks at the whole process table, which takes
+// milliseconds: where the process alone is wanted, PID is.
 func (s *Service) State() State {
+	s.heed()
 	all := processes()
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.look()
 	state := s.state
+	state.PID = s.main()
 	state.Incidents, state.Notes = slices.Clone(state.Incidents), slices.Clone(state.Notes)
 	for _, p := range s.standing(all) {
 		state.PIDs = append(state.PIDs, p.pid)
 	}
 	slices.Sort(state.PIDs)
 	return state
+}
+
+// heed waits for the report of a death that shows in the process table already.
+func (s *Service) heed() {
+	s.mu.Lock()
+	pid, t := s.state.PID, s.tree
+	s.mu.Unlock()
+	if t == nil || pid == 0 {
+		return
+	}
+	for until := time.Now().Add(heedFor); time.Now().Before(until); time.Sleep(killPause) {
+		if p, ok := readProcess(pid); ok && p.alive() {
+			return
+		}
+		s.mu.Lock()
+		noted := s.state.PID != pid
+		s.mu.Unlock()
+		if noted {
+			return
+		}
+	}
 }
 
 // standing are the living processes of the service. The caller holds mu.

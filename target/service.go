@@ -64,7 +64,7 @@ type Incident struct {
 
 // A State is what is known of a service at a moment.
 type State struct {
-	PID      int   // of the process that was started; 0 when it has ended
+	PID      int   // that stands for the service, as Service.PID
 	PIDs     []int // of everything that lives below it, itself included, ascending
 	Listener int   // process that listens on the port; 0: none, or no port
 	// ColdStart is from just before the last spawn until the service was ready.

@@ -287,8 +287,8 @@ func TestBackground(t *testing.T) {
 	s := startService(t, Spec{Name: "api", Command: inv, Ready: Ready{TCP: at}})
 	await(t, "note", func() bool { return len(s.State().Notes) == 1 })
 	state := s.State()
-	if state.PID != 0 || state.Listener == 0 || len(state.Incidents) > 0 {
-		t.Errorf("got %+v, want a listener without a command, and no incident", state)
+	if state.PID == 0 || state.PID != state.Listener || len(state.Incidents) > 0 {
+		t.Errorf("got %+v, want the listener to stand for the service, and no incident", state)
 	}
 	s.Stop()
 	if _, err := net.Dial("tcp", at); err == nil {

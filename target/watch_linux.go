@@ -15,6 +15,8 @@ import (
 const (
 	// watchPause is between two looks at a service. The end of its command is reported at once.
 	watchPause = 100 * time.Millisecond
+	// heedFor bounds the wait for a guardian's report of a death, which takes microseconds.
+	heedFor = time.Second
 	// standWithin is how long after readiness the expected processes may take to stand.
 	standWithin = 5 * time.Second
 )
@@ -42,15 +44,21 @@ func (s *Service) watch(ctx context.Context) {
 		case <-ticker.C:
 		}
 		s.mu.Lock()
-		if !s.ending && !s.seen.since.IsZero() {
-			s.lookAtPort()
-			if s.tree != nil {
-				s.lookAtWorkers()
-			} else {
-				s.lookAtExternal()
-			}
-		}
+		s.look()
 		s.mu.Unlock()
+	}
+}
+
+// look compares the service with what was last seen of it. The caller holds mu.
+func (s *Service) look() {
+	if s.ending || s.seen.since.IsZero() {
+		return
+	}
+	s.lookAtPort()
+	if s.tree != nil {
+		s.lookAtWorkers()
+	} else {
+		s.lookAtExternal()
 	}
 }
 
