@@ -25,7 +25,8 @@ type comparisonRun struct {
 	folder *store.Folder
 	keep   bool // the trials' files
 
-	blocks   int // of the plan in force
+	blocks   int          // of the plan in force
+	say      func(string) // tells people what they may want to know meanwhile
 	session  assay.Session
 	progress *progress
 	next     func([]assay.Trial) (engine.Step, bool)
@@ -52,6 +53,14 @@ func (r *comparisonRun) do(c *cobra.Command, quiet bool) error {
 	recs := r.folder.Contents()
 	r.progress = newProgress(c.ErrOrStderr(), file.experiment, recs.Registration.Plan, nil, quiet || !onTerminal(c))
 	defer r.progress.close()
+	r.say = func(text string) {
+		if !quiet {
+			r.progress.mu.Lock()
+			defer r.progress.mu.Unlock()
+			r.progress.clear()
+			fmt.Fprintln(c.ErrOrStderr(), "assay: "+text)
+		}
+	}
 	r.follow()
 	run := &engine.Run{Experiment: file.experiment, Folder: r.folder, Session: r.session, Mark: mark,
 		Report: r.tell, Next: r.step}
@@ -124,6 +133,10 @@ func (r *comparisonRun) afterPilot(pilot []assay.Trial) error {
 	}
 	took := time.Since(pilot[0].StartedAt)
 	blocks := fitting(r.patience-took, took, r.least())
+	if whole := took * time.Duration(blocks); whole > 2*r.patience && whole > time.Minute {
+		r.say(fmt.Sprintf("%d blocks, the least that a comparison takes, need about %s; --blocks %d is the fewest that can decide",
+			blocks, clock(whole), r.fewest()))
+	}
 	if blocks == r.blocks {
 		return nil
 	}
