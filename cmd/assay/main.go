@@ -75,7 +75,7 @@ func interruptible(parent context.Context) (context.Context, func()) {
 func complain(w io.Writer, err error) {
 	var mistakes spec.Mistakes
 	if errors.As(err, &mistakes) {
-		fmt.Fprintln(w, err) // each line starts with its place
+		fmt.Fprintln(w, mistakes.Advised()) // each line starts with its place
 		return
 	}
 	fmt.Fprintln(w, "assay: "+err.Error())
