@@ -15,10 +15,10 @@ import (
 // An ioControl and an ioEvent are the kernel's struct iocb and io_event (linux/aio_abi.h).
 type ioControl struct {
 	token     uint64
-	key       uint32
-	flags     uint32
+	_         uint32 // key, set by the kernel
+	_         uint32 // flags
 	operation uint16
-	priority  int16
+	_         int16 // priority
 	file      uint32
 	buffer    uintptr
 	length    uint64
@@ -29,9 +29,10 @@ type ioControl struct {
 }
 
 type ioEvent struct {
-	token      uint64
-	control    uint64
-	done, more int64
+	token uint64
+	_     uint64 // address of the control
+	done  int64  // bytes, or an error below 0
+	_     int64
 }
 
 // Operations of struct iocb.
