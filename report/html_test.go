@@ -162,7 +162,7 @@ func TestHTMLOfAHundredThousandTrials(t *testing.T) {
 	f := many()
 	start := time.Now()
 	b := htmlOf(t, f)
-	if took := time.Since(start); took > 20*time.Second {
+	if took := time.Since(start); took > time.Minute {
 		t.Errorf("%d trials took %v", len(f.Trials), took)
 	}
 	if len(b) > 5<<20 {
@@ -197,7 +197,7 @@ func TestHTMLOfTenThousandCells(t *testing.T) {
 	if n := len(htmlOf(t, f)); n > 5<<20 {
 		t.Errorf("page has %d bytes", n)
 	}
-	if took := time.Since(start); took > 20*time.Second {
+	if took := time.Since(start); took > time.Minute {
 		t.Errorf("10,000 cells took %v", took)
 	}
 }
