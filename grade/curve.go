@@ -1,6 +1,7 @@
 package grade
 
 import (
+	"maps"
 	"math"
 	"slices"
 
@@ -17,8 +18,9 @@ type curve struct {
 	cells  []int // by level: the field's cell
 	pool   string
 	rows   []row
-	lost   int // planned blocks in which voids left a level without a number
-	blocks int // rows that have every level
+	lost   int  // planned blocks in which voids left a level without a number
+	blocks int  // rows that have every level
+	inner  bool // of a stage: its first and last level are not the axis's
 }
 
 // A row is what one planned block gives, by level.
@@ -39,6 +41,12 @@ type axis struct {
 // axisOf is the axis of the levels that occur, in the factor's order.
 func axisOf(f assay.Factor, occur map[string]int) axis {
 	a := axis{factor: f.Name, scaled: true, unit: assay.Unit{Scale: 1}}
+	f.Levels = slices.Clone(f.Levels)
+	for _, text := range slices.Sorted(maps.Keys(occur)) { // levels that a stage added
+		if _, ok := f.Level(text); !ok {
+			f.Levels = append(f.Levels, assay.Level{Text: text})
+		}
+	}
 	for _, text := range f.Order() {
 		if _, ok := occur[text]; ok {
 			a.levels = append(a.levels, text)

@@ -53,7 +53,7 @@ type field struct {
 // field is the measure over all trials; it is computed once.
 func (j *judge) field(ref assay.MeasureRef) (*field, error) {
 	if f, ok := j.fields[ref.String()]; ok {
-		return f, nil
+		return j.staged(f), nil
 	}
 	m, err := j.resolve(ref)
 	if err != nil {
@@ -69,11 +69,25 @@ func (j *judge) field(ref assay.MeasureRef) (*field, error) {
 		return nil, err
 	}
 	j.fields[ref.String()] = f
-	return f, nil
+	return j.staged(f), nil
+}
+
+// staged is the field with the cells of the stage that is being judged.
+func (j *judge) staged(f *field) *field {
+	if j.stage < 0 || f.MaxOf.Name != "" {
+		return f
+	}
+	part := *f
+	part.cells, part.members, part.figures = nil, nil, nil
+	for _, i := range j.plan.Stages[j.stage].Cells {
+		part.cells = append(part.cells, j.plan.Cells[i].Cell)
+		part.members = append(part.members, []int{i})
+	}
+	return &part
 }
 
 func (j *judge) fill(f *field) {
-	for i, c := range j.plan.Cells {
+	for i, c := range j.plan.Cells[:j.plan.Main()] {
 		if !c.Twin {
 			f.cells = append(f.cells, c.Cell)
 			f.members = append(f.members, []int{i})
@@ -225,7 +239,7 @@ func (j *judge) fillBlockMeasure(f *field) error {
 		f.Better = of.Better
 	}
 	index := map[string]int{}
-	for i, c := range j.plan.Cells {
+	for i, c := range j.plan.Cells[:j.plan.Main()] {
 		if c.Twin {
 			continue
 		}

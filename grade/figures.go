@@ -124,7 +124,10 @@ func (j *judge) cellFigures(f *field, cell int) CellFigures {
 
 // count says what became of the planned trials, warm-ups apart.
 func (j *judge) count() assay.TrialCount {
-	c := assay.TrialCount{Planned: j.plan.Blocks * len(j.plan.Cells)}
+	c := assay.TrialCount{Planned: j.plan.Blocks * j.plan.Main()}
+	for _, s := range j.plan.Stages {
+		c.Planned += s.Blocks * len(s.Cells)
+	}
 	for i := range j.Trials {
 		t := &j.Trials[i]
 		if t.Warmup {

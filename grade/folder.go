@@ -72,11 +72,12 @@ type judge struct {
 	bench    *instrument
 
 	first, last int // planned blocks in (first, last] judge
+	stage       int // or those of this stage alone; -1 for none
 }
 
 func newJudge(f Folder) *judge {
 	j := &judge{Folder: f, plan: f.Registration.CurrentPlan(), pools: map[string]string{},
-		spoilt: map[int]string{}, fields: map[string]*field{}}
+		spoilt: map[int]string{}, fields: map[string]*field{}, stage: -1}
 	j.schedule = NewSchedule(j.plan, f.Registration.Seed)
 	for i := range f.Trials {
 		j.schedule.Add(&f.Trials[i])

@@ -16,7 +16,11 @@ const edgeNote = "axis-edge"
 func (j *judge) knee(h *assay.Hypothesis, f *field) []Finding {
 	var findings []Finding
 	for _, c := range j.curves(h, f, func(b *block) string { return j.pool(b.session) }) {
-		findings = append(findings, j.kneeOf(&c))
+		out := j.kneeOf(&c)
+		if refined, ok := j.refinedKnee(h, &c); ok {
+			out = refined
+		}
+		findings = append(findings, out)
 	}
 	return findings
 }
@@ -80,6 +84,7 @@ func (c *curve) state(out *Finding, b bracket) {
 		out.High, out.Estimate = value(b.high), value(b.high)
 	}
 	switch {
+	case c.inner:
 	case b.high == 0:
 		out.note("%s: the first level, %s=%s, is already within the margin of every other; extend the axis downwards", edgeNote, c.axis.factor, c.axis.levels[0])
 	case b.high == len(c.axis.values)-1:
@@ -98,7 +103,7 @@ func (c *curve) claimed(b bracket) (assay.Status, assay.Reason) {
 		low = math.Nextafter(c.axis.values[b.low], math.Inf(1))
 	}
 	last := len(c.axis.values) - 1
-	if b.high < last {
+	if b.high < last || b.high == last && c.inner {
 		high = c.axis.values[b.high]
 	}
 	return c.within(low, high, b)
@@ -115,7 +120,7 @@ func (c *curve) within(low, high float64, b bracket) (assay.Status, assay.Reason
 		return assay.Fail, assay.Contradicted
 	case b.high > last || b.high-b.low > 1:
 		return assay.Undecided, assay.Straddles
-	case b.low < 0 || b.high == last:
+	case b.low < 0 || b.high == last && !c.inner:
 		return assay.Untested, assay.AxisEdge
 	}
 	return assay.Untested, assay.AxisGap
@@ -148,4 +153,14 @@ func (c *curve) noteMedians(out *Finding) {
 		fmt.Fprintf(&b, "%s: %s", c.axis.levels[l], figure(m, ""))
 	}
 	out.note("medians by %s: %s%s", c.axis.factor, b.String(), strings.TrimRight(" "+c.f.Unit.Name, " "))
+}
+
+// shown is the bracket that the curve's blocks show, whatever is claimed.
+func (c *curve) shown(confidence float64) (b bracket, ok bool) {
+	if c.blocks < stat.MinBlocks(confidence) {
+		return bracket{}, false
+	}
+	k := stat.KneeBracket(c.gains(false), -math.Log1p(-math.Min(c.h.Margin, 1)), confidence)
+	b = found(k, len(c.axis.levels))
+	return b, k.High >= 0
 }

@@ -35,11 +35,13 @@ type paired struct {
 func (j *judge) judging() iter.Seq[*slot] {
 	return func(yield func(*slot) bool) {
 		for i := range j.schedule.slots {
+			s := &j.schedule.slots[i]
 			number := i + 1
-			if number <= j.first || number > j.last && (number <= j.plan.Blocks || j.last < j.plan.Blocks) {
+			inRange := number > j.first && (number <= j.last || number > j.plan.Blocks && j.last == j.plan.Blocks)
+			if s.stage != j.stage || j.stage < 0 && !inRange {
 				continue
 			}
-			if !yield(&j.schedule.slots[i]) {
+			if !yield(s) {
 				return
 			}
 		}
