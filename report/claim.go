@@ -14,6 +14,14 @@ type claim struct {
 	h assay.Hypothesis // its zero value if the experiment has no such hypothesis
 }
 
+// marked is the claim in its author's words; every output marks one that is exploratory.
+func (c claim) marked() string {
+	if c.v.Exploratory {
+		return c.v.Claim + " (exploratory)"
+	}
+	return c.v.Claim
+}
+
 // claims are the verdicts in their order, each with its hypothesis.
 func (f *Findings) claims() []claim {
 	all := make([]claim, 0, len(f.Verdicts.Hypotheses))

@@ -56,7 +56,7 @@ func JUnit(w io.Writer, f Findings) error {
 	}
 	for _, c := range f.claims() {
 		suite.Tests++
-		k := junitCase{Class: suite.Name, Name: plain(c.v.ID + ": " + c.v.Claim)}
+		k := junitCase{Class: suite.Name, Name: plain(c.v.ID + ": " + c.marked())}
 		says := &junitText{Type: plain(string(c.v.Reason)), Message: plain(string(c.v.Verdict) + ", " + c.sentence())}
 		switch c.v.Verdict {
 		case assay.Pass:

@@ -17,11 +17,7 @@ func Markdown(w io.Writer, f Findings) error {
 	if claims := f.claims(); len(claims) > 0 {
 		b.WriteString("\n| verdict | | claim | estimate | interval | reason |\n|---|---|---|--:|--:|---|\n")
 		for _, c := range claims {
-			name := c.v.Claim
-			if c.v.Exploratory {
-				name += " (exploratory)"
-			}
-			row := []string{"**" + md(string(c.v.Verdict)) + "**", md(c.v.ID), md(name), md(c.estimate()), md(c.interval()),
+			row := []string{"**" + md(string(c.v.Verdict)) + "**", md(c.v.ID), md(c.marked()), md(c.estimate()), md(c.interval()),
 				md(string(c.v.Reason) + ": " + c.sentence())}
 			b.WriteString("| " + strings.Join(row, " | ") + " |\n")
 		}

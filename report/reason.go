@@ -1,6 +1,7 @@
 package report
 
 import (
+	"math"
 	"strings"
 
 	"github.com/assaybench/assay"
@@ -184,6 +185,9 @@ func sayVacuous(c claim) string {
 	if c.okTrials(nil) == 0 {
 		return "no trial that the claim is about ended ok"
 	}
+	if c.h.Kind != assay.Identical && c.numbers() == 0 {
+		return "no trial that the claim is about has a number for " + c.h.Measure.String()
+	}
 	return c.h.Measure.String() + " is constant and equal wherever the claim looks, so it could not have come out otherwise"
 }
 
@@ -287,6 +291,22 @@ func (c claim) okTrials(side assay.Cell) (n int) {
 			n++
 		}
 	})
+	return n
+}
+
+// numbers counts the trials of the claim that have its measure as a number.
+func (c claim) numbers() (n int) {
+	for _, m := range c.f.Measures {
+		if m.Ref != c.h.Measure {
+			continue
+		}
+		for i := range c.f.Trials {
+			t := &c.f.Trials[i]
+			if t.Counts() && t.Outcome == assay.OK && t.Cell.Matches(c.h.At) && !math.IsNaN(m.Values[i]) {
+				n++
+			}
+		}
+	}
 	return n
 }
 

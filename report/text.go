@@ -61,14 +61,10 @@ const mostNotes = 6
 // card writes one hypothesis: verdict, id, claim and figure on one line where they fit, then the
 // reason.
 func (c claim) card(p *pen) {
-	mark := ""
-	if c.v.Exploratory {
-		mark = " (exploratory)"
-	}
 	status := string(c.v.Verdict)
 	lead := p.paint(statusStyle(c.v.Verdict), status) + strings.Repeat(" ", max(cardIndent-len(status), 1))
 	body, figure := p.width-cardIndent, c.figure()
-	lines := hang(plain(c.v.ID), c.v.Claim+mark, body)
+	lines := hang(plain(c.v.ID), c.marked(), body)
 	last := len(lines) - 1
 	// The figure stands at the right end of the claim's last line if there is room.
 	if room := body - length(lines[last]) - length(figure); figure != "" && room >= 2 {
