@@ -14,7 +14,7 @@ import (
 // A socket in CLOSE_WAIT is one whose peer has closed and whose owner has not: a leak if it grows.
 //
 // The kernel walks its whole table of connections for it, twice, which takes 20 ms where that table
-// is sized for much memory; the watch then reads it at the start and at the end only.
+// is sized for much memory; the watch then reads it at the start, at the end and seldom in between.
 type Connections struct {
 	Trees *Trees
 	Ports map[string]int // object to port

@@ -164,7 +164,7 @@ type Coverage struct {
 	// Absent is why the source was not read; empty where it was.
 	Absent string
 	Reads  int           // the first, which only primes, not counted
-	Rate   float64       // reads per second that were aimed at; below Watch.Hz where the budget was short, 0 at the ends only
+	Rate   float64       // reads per second that were aimed at; below Watch.Hz where the budget was short
 	Cost   time.Duration // processor time
 	// Misses counts reads that failed; Miss is the last such failure.
 	Misses int
@@ -175,8 +175,8 @@ func (c Coverage) String() string {
 	switch {
 	case c.Absent != "":
 		return fmt.Sprintf("%s: absent: %s", c.Source, c.Absent)
-	case c.Rate == 0:
-		return fmt.Sprintf("%s: read at the start and at the end, since one read takes %v", c.Source, c.Cost/time.Duration(c.Reads+1))
+	case c.Rate == 1/seldom.Seconds():
+		return fmt.Sprintf("%s: read at the start, at the end and every %v, since one read takes %v", c.Source, seldom, c.Cost/time.Duration(c.Reads+1))
 	case c.Misses > 0:
 		return fmt.Sprintf("%s: %d reads at %.3g/s, %d failed: %s", c.Source, c.Reads, c.Rate, c.Misses, c.Miss)
 	}

@@ -30,7 +30,7 @@ type Watch struct {
 }
 
 // budget is the share of one core that reading may take, beside the first read of each source and
-// those that are made at the ends only. A source that would take more is read less often, and its
+// those of sources that are read seldom. A source that would take more is read less often, and its
 // coverage says how often. A tenth of the stated 1% is left for probes and the sink.
 const budget = 0.009
 
@@ -42,9 +42,12 @@ const repay = 2 * time.Second
 const shortest = 25 * time.Millisecond
 
 // burst is the longest that one read may take a core for. A source whose reads are longer would be
-// seen in the tail of what is measured, however seldom it is read; it is read at the start and at the
-// end.
-const burst = 5 * time.Millisecond
+// seen in the tail of what is measured; it is read at the start, at the end and once in a seldom, so
+// that one which was only slow once comes back.
+const (
+	burst  = 5 * time.Millisecond
+	seldom = 30 * time.Second
+)
 
 // Start begins to watch until ctx is done or the series is stopped. The first read of every sampler
 // only primes its differences and is dropped.
@@ -162,12 +165,10 @@ func (w *watched) once(ctx context.Context, s *Series) {
 	if w.primed {
 		w.cost += (cost - w.cost) / 4
 	} else {
-		// The first read opens, allocates and faults; later ones take about half. One that is already
-		// too long is not tried again to find out.
+		// The first read opens, allocates, faults and looks at every process of the machine: whether the
+		// source is too dear is for the second to say.
 		w.first = cost
-		if w.cost = cost / 2; cost > burst {
-			w.cost = cost
-		}
+		w.cost = min(cost/2, burst)
 	}
 	w.primed = true
 }
@@ -183,7 +184,7 @@ func settle(list []*watched, hz float64, elapsed time.Duration) {
 	costs := make([]time.Duration, len(list))
 	var spent time.Duration
 	for i, w := range list {
-		// What is read at the ends only, and what is absent, takes no part.
+		// What is read seldom, and what is absent, takes no part.
 		if w.coverage.Absent == "" && w.cost <= burst {
 			costs[i] = w.cost
 			spent += w.coverage.Cost - w.first
@@ -195,8 +196,8 @@ func settle(list []*watched, hz float64, elapsed time.Duration) {
 		w.coverage.Rate = rate
 		w.period = time.Duration(float64(time.Second) / rate)
 		if w.cost > burst {
-			w.coverage.Rate = 0
-			w.period = 1 << 62
+			w.coverage.Rate = 1 / seldom.Seconds()
+			w.period = seldom
 		}
 	}
 }
