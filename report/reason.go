@@ -185,7 +185,7 @@ func sayVacuous(c claim) string {
 	if c.okTrials(nil) == 0 {
 		return "no trial that the claim is about ended ok"
 	}
-	if c.h.Kind != assay.Identical && c.numbers() == 0 {
+	if c.h.Kind != assay.Identical && c.measured() == 0 {
 		return "no trial that the claim is about has a number for " + c.h.Measure.String()
 	}
 	return c.h.Measure.String() + " is constant and equal wherever the claim looks, so it could not have come out otherwise"
@@ -294,8 +294,8 @@ func (c claim) okTrials(side assay.Cell) (n int) {
 	return n
 }
 
-// numbers counts the trials of the claim that have its measure as a number.
-func (c claim) numbers() (n int) {
+// measured counts the trials of the claim that have its measure as a number.
+func (c claim) measured() (n int) {
 	for _, m := range c.f.Measures {
 		if m.Ref != c.h.Measure {
 			continue
