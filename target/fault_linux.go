@@ -50,12 +50,11 @@ func Strike(pid int, name string) error {
 		return err
 	}
 	all := processes()
-	struck := below(all, pid)
-	for _, p := range all {
-		if p.pid == pid {
-			struck = append(struck, p)
-		}
+	var struck []process
+	if p, ok := readProcess(pid); ok {
+		struck = append(struck, p) // first: a parent must not see its child die and go on
 	}
+	struck = append(struck, below(all, pid)...)
 	if err := strike(struck, signal); err != nil {
 		return fmt.Errorf("signal process %d: %w", pid, err)
 	}
@@ -74,7 +73,7 @@ func signalOf(name string) (unix.Signal, error) {
 func strike(struck []process, signal unix.Signal) error {
 	sent := false
 	for _, p := range struck {
-		sent = p.send(signal) || sent
+		sent = p.alive() && p.send(signal) || sent
 	}
 	if !sent {
 		return errors.New("no process of it lives")
@@ -95,7 +94,9 @@ func tookHold(struck []process, signal unix.Signal) bool {
 			continue // whatever the signal, it can show no more
 		}
 		stopped := p.state == 'T' || p.state == 't'
-		if signal == unix.SIGKILL || signal == unix.SIGSTOP && !stopped || signal == unix.SIGCONT && stopped {
+		// A parent whose child was stopped between vfork and exec waits, and cannot be stopped itself.
+		still := stopped || p.state == 'D'
+		if signal == unix.SIGKILL || signal == unix.SIGSTOP && !still || signal == unix.SIGCONT && stopped {
 			return false
 		}
 	}
