@@ -22,6 +22,8 @@ const (
 	// having no time to wait. Without it a pacer that is late once would stay late: no answer is
 	// seen, so every operation opens a connection of its own, which takes longer than its gap.
 	pollEvery = 50 * time.Microsecond
+	// pollLate is the same with several processors: another one polls, but may be held up itself.
+	pollLate = 2 * time.Millisecond
 )
 
 // precisePacer sleeps on a timer of the kernel's, whose file the runtime's own poller watches, and
@@ -89,7 +91,7 @@ func (p *precisePacer) wait(until time.Duration) {
 			return
 		case d > 0 && d > margin:
 			p.sleep(d - margin)
-		case p.single && (d > 0 || now-p.polled > pollEvery):
+		case p.single && (d > 0 || now-p.polled > pollEvery), -d > pollLate && now-p.polled > pollLate:
 			p.yield()
 		case d <= 0:
 			return

@@ -157,6 +157,10 @@ func TestOverloadIsAFindingAndNotACleanQuantile(t *testing.T) {
 		if !noted(a, "the server completes 100/s of the 150/s offered; response time grows without bound") {
 			t.Errorf("got notes %q", a.Notes)
 		}
+		// 50 more are in flight each second, on top of those that are served.
+		if a.InFlightMean < 495 || a.InFlightMean > 520 {
+			t.Errorf("got %g in flight within the window, want 505", a.InFlightMean)
+		}
 		var took time.Duration
 		for _, d := range s.took {
 			took += d
@@ -255,6 +259,9 @@ func TestLateArrivalsAreSentAndTheirLagCounted(t *testing.T) {
 		// Eight operations on one slot: the k-th starts at 0.5 k and was due at 0.1 k.
 		if a.Sent != 8 || a.Dropped != 0 || *a.Response.Max != int64(3300*time.Millisecond) || *a.Service.Max != int64(500*time.Millisecond) || *a.Lag.Max != int64(2800*time.Millisecond) {
 			t.Errorf("got sent %d, response max %s, service max %s, lag max %s; want 8, 3.3s, 500ms, 2.8s", a.Sent, deref(a.Response.Max), deref(a.Service.Max), deref(a.Lag.Max))
+		}
+		if a.InFlightSum != 4*time.Second {
+			t.Errorf("got %s in flight, want eight times 500 ms: what waits for a slot is not in flight", a.InFlightSum)
 		}
 		if !a.Valid {
 			t.Errorf("void by %v: waiting for a slot is not the generator's lag", a.VoidBy)

@@ -122,6 +122,17 @@ func TestSchedulesAscendWithinTheWindowAndRepeat(t *testing.T) {
 	})
 }
 
+func TestStepsFollowOneAnother(t *testing.T) {
+	p, err := NewPlan(assay.Load{Steps: []assay.Step{{Rate: 2, For: time.Second}, {Rate: 0, For: time.Second}, {Rate: 4, For: time.Second}}}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []time.Duration{0, 5e8, 2e9, 225e7, 25e8, 275e7}
+	if got := all(t, p); !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
 // A ramp from 0 to r has half its arrivals in the last 1 - sqrt(1/2) of the time.
 func TestRampDensityGrowsLinearly(t *testing.T) {
 	p, err := NewPlan(assay.Load{Ramp: &assay.Ramp{From: 0, To: 2000, For: 10 * time.Second}}, 1)
