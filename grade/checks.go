@@ -200,6 +200,8 @@ func (j *judge) nothing(c *comparison, out *Finding, of, to []entry) bool {
 			out.say(assay.Undecided, assay.Underpowered)
 			break
 		}
+		// What the two extremes of missing numbers span is no interval.
+		out.Estimate, out.Low, out.High = math.NaN(), math.NaN(), math.NaN()
 		out.say(assay.Untested, assay.Vacuous, "a side has not one ok trial with a number")
 	case c.to >= 0 && constant(of) && constant(to) && of[0].low == to[0].low:
 		out.say(assay.Untested, assay.Vacuous, fmt.Sprintf("every trial of both sides gave %s: nothing that could have differed", figure(of[0].low, c.f.Unit.Name)))

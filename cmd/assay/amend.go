@@ -20,7 +20,7 @@ func newAmend() *cobra.Command {
 its date and reason; nothing is edited. A hypothesis whose bar, measure or guards changed after data
 were recorded is exploratory from then on, and every output says so.`,
 		Example: `  assay amend experiment.yaml --reason "the cap was too short for stream"`,
-		Args:    cobra.ExactArgs(1),
+		Args:    one("FILE", "experiment.yaml"),
 		RunE:    func(c *cobra.Command, args []string) error { return amendVerb(c, args[0], out, reason) },
 	}
 	c.Flags().StringVar(&out, "out", "", "results `folder` (default <experiment>.results beside the file)")

@@ -29,7 +29,7 @@ what each hypothesis compares, how long it may take, the smallest effect that so
 decide, what moves together, and which gates hold right now. A plan that cannot decide is refused.`,
 		Example: `  assay check experiment.yaml
   assay check experiment.yaml --pilot     executes one block for the duration`,
-		Args: cobra.ExactArgs(1),
+		Args: one("FILE", "experiment.yaml"),
 		RunE: func(c *cobra.Command, args []string) error {
 			file, err := readExperiment(args[0])
 			if err != nil {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -36,12 +35,13 @@ func gradeFolder(dir string, e *assay.Experiment, recs *store.Contents) grade.Fo
 		Open: func(trial int) fs.FS { return os.DirFS(store.TrialPath(dir, trial)) }}
 }
 
+// writeVerdicts writes verdicts.json: the bytes that --json prints.
 func writeVerdicts(dir string, v assay.Verdicts) error {
-	b, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
+	var b bytes.Buffer
+	if err := encodeJSON(&b, v); err != nil {
 		return err
 	}
-	return store.Replace(filepath.Join(dir, store.VerdictsFile), append(b, '\n'))
+	return store.Replace(filepath.Join(dir, store.VerdictsFile), b.Bytes())
 }
 
 func writeReport(dir string, f report.Findings) (path string, err error) {

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -34,7 +35,7 @@ verdicts.json. Nothing but the folder is read; the same folder gives the same by
 		Example: `  assay grade inflight.results
   assay grade inflight.results --json
   assay grade inflight.results --require PASS`,
-		Args: cobra.ExactArgs(1),
+		Args: one("DIR", "experiment.results"),
 		RunE: func(c *cobra.Command, args []string) error { return gradeVerb(c, args[0], f) },
 	}
 	c.Flags().BoolVar(&f.json, "json", false, "print verdicts.json instead of the scorecard")
@@ -96,8 +97,10 @@ func findingsStatus(f report.Findings) error {
 	return verdictStatus(f.Verdicts, f.Trials, grade.Unrepeated(f.Registration.CurrentPlan(), f.Registration.Seed, f.Trials))
 }
 
-func printJSON(c *cobra.Command, v any) error {
-	enc := json.NewEncoder(c.OutOrStdout())
+func printJSON(c *cobra.Command, v any) error { return encodeJSON(c.OutOrStdout(), v) }
+
+func encodeJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")
 	enc.SetEscapeHTML(false)
 	return enc.Encode(v)

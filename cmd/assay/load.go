@@ -78,7 +78,7 @@ valid (an overloaded target is a note); 3: void, with the reason.`,
 		Example: `  assay load http://127.0.0.1:8080/ --rate 1000/s --for 30s
   assay load http://127.0.0.1:8080/ --clients 64 --for 10s
   assay load http://127.0.0.1:8080/score --rate 50/s --arrivals poisson --method POST --body @payload.json`,
-		Args: cobra.ExactArgs(1),
+		Args: one("URL", "http://127.0.0.1:8080/ --rate 100/s --for 10s"),
 		RunE: func(c *cobra.Command, args []string) error { return loadVerb(c, args[0], &f, asJSON, quiet) },
 	}
 	f.bindShape(c)

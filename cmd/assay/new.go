@@ -32,7 +32,7 @@ A {name} in the command becomes a factor. An existing file is never overwritten.
 		Example: `  assay new --command './reader --inflight {inflight}'
   assay new --http http://127.0.0.1:8080/score
   assay new --compare 'sort -n data' --compare 'sort -g data'`,
-		Args: cobra.NoArgs,
+		Args: none,
 		RunE: func(c *cobra.Command, _ []string) error { return newVerb(c, &f) },
 	}
 	c.Flags().StringVar(&f.command, "command", "", "a `command` to measure; {name} in it becomes a factor")

@@ -30,7 +30,7 @@ benchstat reads), markdown (for a pull request), junit (for continuous integrati
 		Example: `  assay report inflight.results
   assay report inflight.results --format markdown
   assay report inflight.results --format junit > verdicts.xml`,
-		Args: cobra.ExactArgs(1),
+		Args: one("DIR", "experiment.results"),
 		RunE: func(c *cobra.Command, args []string) error {
 			export := exports()[format]
 			if format != "html" && export == nil {

@@ -38,7 +38,7 @@ from the recorded trials and writes verdicts.json and report.html into the resul
 Stopped at any moment, it goes on from the recorded trials when it is called again.`,
 		Example: `  assay run experiment.yaml
   assay run examples/inflight --out /tmp/inflight`,
-		Args: cobra.ExactArgs(1),
+		Args: one("FILE", "experiment.yaml"),
 		RunE: func(c *cobra.Command, args []string) error { return runVerb(c, args[0], f) },
 	}
 	c.Flags().StringVar(&f.out, "out", "", "results `folder` (default <experiment>.results beside the file)")

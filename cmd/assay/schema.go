@@ -13,7 +13,7 @@ func newSchema() *cobra.Command {
 		Long: `Schema prints the JSON Schema of the experiment file, with which editors complete and check. For the
 YAML language server, start the file with: # yaml-language-server: $schema=assay.schema.json`,
 		Example: `  assay schema > assay.schema.json`,
-		Args:    cobra.NoArgs,
+		Args:    none,
 		RunE: func(c *cobra.Command, _ []string) error {
 			_, err := c.OutOrStdout().Write(spec.Schema())
 			return err

@@ -24,7 +24,7 @@ func newTry() *cobra.Command {
 		Long: `Try executes every cell once, registers nothing and keeps nothing but what failed. It shows what each
 trial measured, which declared measures were missing, and what a failed command said.`,
 		Example: `  assay try experiment.yaml`,
-		Args:    cobra.ExactArgs(1),
+		Args:    one("FILE", "experiment.yaml"),
 		RunE:    func(c *cobra.Command, args []string) error { return tryVerb(c, args[0], asJSON) },
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print the trials as JSON")
