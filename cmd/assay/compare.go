@@ -238,7 +238,7 @@ func (f *compareFlags) comparing(args []string) (*comparing, error) {
 	if f.seed >= 1<<53 {
 		return nil, fmt.Errorf("compare: --seed %d: want a number below 2^53", f.seed)
 	}
-	if m.margin, err = shareOf(f.margin); err != nil {
+	if m.margin, err = marginOf(f.margin); err != nil {
 		return nil, err
 	}
 	if f.save != "" {
@@ -252,8 +252,8 @@ func (f *compareFlags) comparing(args []string) (*comparing, error) {
 	return m, m.check()
 }
 
-// shareOf reads a margin: a share between 0 and 1, or 0 for an empty text.
-func shareOf(text string) (float64, error) {
+// marginOf reads a margin: a share between 0 and 1, or 0 for an empty text.
+func marginOf(text string) (float64, error) {
 	if text == "" {
 		return 0, nil
 	}

@@ -79,6 +79,22 @@ func TestLetters(t *testing.T) {
 	}
 }
 
+func TestTemplateKeepsBraces(t *testing.T) {
+	m := &comparing{vary: []assay.Factor{{Name: "n"}}}
+	for command, want := range map[string]string{
+		"a {n} b":     "a {n} b",
+		"${n} {n}":    "${{n}} {n}",
+		"{x} }} {{":   "{{x}} }}}} {{{{",
+		"{{n}}":       "{{{n}}}",
+		"{n}}":        "{n}}}",
+		`{"n": "{n}"`: `{{"n": "{n}"`,
+	} {
+		if got := m.template(command); got != want {
+			t.Errorf("template(%q) = %q, want %q", command, got, want)
+		}
+	}
+}
+
 // Whatever a command holds, the file that compare writes says the same command.
 func TestWrittenFileMeansTheCommands(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -179,7 +195,8 @@ func TestVerdictInWords(t *testing.T) {
 func TestLeastBlocksCanDecide(t *testing.T) {
 	for commands := 2; commands < 200; commands++ {
 		m := laid(t, nil, strings.Split(strings.Repeat("x,", commands-1)+"x", ",")...)
-		if n := m.least(); n < leastBlocks || math.Ldexp(1, 1-n) > 1-m.confidence() {
+		// The two-sided sign test of n blocks cannot be more certain than 2^(1-n).
+		if n := m.least(); n < leastBlocks || math.Ldexp(1, 1-n) > 0.05/float64(commands-1) {
 			t.Fatalf("%d commands: %d blocks", commands, n)
 		}
 	}
