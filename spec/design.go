@@ -204,7 +204,7 @@ func (r *reader) settle(cells []assay.Cell) {
 				there[l.If] = ok
 			}
 			if !ok && why == "" {
-				why = f.Name + "=" + l.Text + " is not there on this machine: " + l.If + " does not succeed"
+				why = f.Name + "=" + l.Text + " takes `" + l.If + "`, which does not succeed here"
 			}
 		}
 		if why != "" {

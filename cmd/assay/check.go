@@ -129,6 +129,9 @@ func checkUp(c *cobra.Command, file *experimentFile, out string, pilot bool) (*c
 	if len(e.Hypotheses) == 0 {
 		up.Notes = append(up.Notes, "no hypothesis: figures will be recorded, nothing will be claimed")
 	}
+	if looks := plan.Looks; len(looks) > 0 && f.Claims > 0 && looks[0] < f.Fewest {
+		up.Notes = append(up.Notes, fmt.Sprintf("the look after %d blocks cannot decide a claim; one after %d can", looks[0], f.Fewest))
+	}
 	up.gates(c.Context(), file)
 	return up, up.duration(c, file, out, pilot)
 }
