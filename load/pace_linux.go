@@ -15,9 +15,13 @@ const (
 	// spinFor is how long before an intended time the pacer stops sleeping. A core that sleeps
 	// takes 50 to 90 us to wake up (measured, p99 120 us); one that spins takes none.
 	spinFor = 100 * time.Microsecond
-	// denseGap is the mean gap below which there is no room for sleep before a spin: spinning would
-	// take the whole core, and the arrivals themselves keep it from sleeping deeply.
+	// denseGap is the mean gap below which there is no room for a sleep before a spin: spinning
+	// would take the whole core. Below it the pacer takes short naps instead, and sends what has
+	// become due when it wakes up. A nap that is shorter than denseNap costs more processor time
+	// than it saves: at 40,000/s naps of 25, 80 and 120 us cost 0.97, 0.89 and 0.77 of a core, the
+	// operations themselves included.
 	denseGap = 60 * time.Microsecond
+	denseNap = 120 * time.Microsecond
 	// pollEvery is how long, with one processor, the pacer may keep answers from being seen by
 	// having no time to wait. Without it a pacer that is late once would stay late: no answer is
 	// seen, so every operation opens a connection of its own, which takes longer than its gap.
@@ -89,6 +93,8 @@ func (p *precisePacer) wait(until time.Duration) {
 		switch d := until - now; {
 		case p.stopped.Err() != nil:
 			return
+		case d > 0 && margin == 0:
+			p.sleep(max(d, denseNap))
 		case d > 0 && d > margin:
 			p.sleep(d - margin)
 		case p.single && (d > 0 || now-p.polled > pollEvery), -d > pollLate && now-p.polled > pollLate:
