@@ -123,7 +123,7 @@ func (w *watch) follow(ctx context.Context) (Exit, error) {
 	}
 	var capped, looks <-chan time.Time
 	if w.inv.Cap > 0 {
-		timer := time.NewTimer(w.inv.Cap)
+		timer := time.NewTimer(w.inv.Cap - w.tree.age())
 		defer timer.Stop()
 		capped = timer.C
 	}

@@ -20,6 +20,13 @@ const (
 	// guardianName is what a guardian is called in the process table: not by the program's name, so
 	// that whoever kills all processes of that name leaves somebody to clean up.
 	guardianName = "trial-guard"
+	// restFor is a pause before the spawn. Coming up costs a guardian processor time, which the
+	// scheduler holds against it and its child wherever processors are scarce: without the pause,
+	// short commands are timed up to three times as long on a busy machine.
+	restFor = 2 * time.Millisecond
+	// announceAfter keeps the news of the start, at which the program wakes up, out of the way of
+	// commands that are shorter than that.
+	announceAfter = 4 * time.Millisecond
 	// guardianSocket is the descriptor of a guardian's socket to the program.
 	guardianSocket = 3
 )
@@ -45,6 +52,8 @@ type guardian struct {
 	order  order
 	// mainPID is the command's id until it is reaped, then 0.
 	mainPID atomic.Int64
+	// done is closed when the command is reaped.
+	done chan struct{}
 	// started is closed when the program has been told that the command executes.
 	started chan struct{}
 	// ends takes the moments by which the tree is to have ended; empty is closed when it has.
@@ -65,9 +74,9 @@ func guard() error {
 		return err
 	}
 	g := &guardian{
-		socket:  os.NewFile(guardianSocket, "guardian"),
-		started: make(chan struct{}),
-		ends:    make(chan time.Time), empty: make(chan struct{}), ender: make(chan struct{}),
+		socket: os.NewFile(guardianSocket, "guardian"),
+		done:   make(chan struct{}), started: make(chan struct{}),
+		ends: make(chan time.Time), empty: make(chan struct{}), ender: make(chan struct{}),
 	}
 	g.enc = gob.NewEncoder(g.socket)
 	dec := gob.NewDecoder(g.socket)
@@ -104,6 +113,10 @@ func (g *guardian) say(r report) {
 
 // listen does what the program says. When the program is gone, everything ends at once.
 func (g *guardian) listen(dec *gob.Decoder, pid int, start start) {
+	select {
+	case <-g.done:
+	case <-time.After(announceAfter):
+	}
 	g.say(report{Stage: stageStarted, PID: pid, Spawned: start.monotonic})
 	close(g.started)
 	quieten()
@@ -141,6 +154,7 @@ func (g *guardian) reap(pid int, start start) {
 		case reaped == pid:
 			done := start.account(status, &usage)
 			g.mainPID.Store(0)
+			close(g.done)
 			<-g.started
 			g.say(report{Stage: stageDone, PID: pid, Account: done})
 			if g.order.EndAfter && !childless() {

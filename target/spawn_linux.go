@@ -98,12 +98,13 @@ func refusal(doing string, err error) report {
 	return report{Stage: stageRefused, Doing: doing, Errno: int(errno)}
 }
 
-// begin makes this process small and notes what the account of a command starts from, all but the
-// moment.
+// begin makes this process small, lets it rest, and notes what the account of a command starts from,
+// all but the moment.
 func begin() start {
 	s := start{oomKills: oomKills()}
 	slim()
 	s.peak = ownPeak()
+	time.Sleep(restFor)
 	return s
 }
 

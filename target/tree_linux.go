@@ -168,6 +168,9 @@ func (t *tree) end(grace time.Duration) {
 	_ = t.enc.Encode(ending{Grace: grace})
 }
 
+// age is the time since the spawn.
+func (t *tree) age() time.Duration { return clock(unix.CLOCK_MONOTONIC) - t.spawned }
+
 // processes are those below the guardian that live.
 func (t *tree) processes(all []process) []process {
 	return slices.DeleteFunc(below(all, t.guardian.Process.Pid), func(p process) bool { return !p.alive() })
