@@ -38,16 +38,20 @@ func (f *field) hasFloor() bool {
 	return f.Better == assay.Lower && f.Unit.Dim == assay.Dimension{Base: "ns"}
 }
 
+// loadOf is the load of a cell of the plan, nil for none.
 func (j *judge) loadOf(cell int) *assay.Load {
-	key := j.plan.Cells[cell].Cell.Key()
 	if j.loads == nil {
-		j.loads = map[string]*assay.Load{}
+		by := map[string]*assay.Load{}
 		for i := range j.Experiment.Settings {
 			s := &j.Experiment.Settings[i]
-			j.loads[s.Cell.Key()] = s.Workload.Load
+			by[s.Cell.Key()] = s.Workload.Load
+		}
+		j.loads = make([]*assay.Load, len(j.plan.Cells))
+		for i, c := range j.plan.Cells {
+			j.loads[i] = by[c.Cell.Key()]
 		}
 	}
-	return j.loads[key]
+	return j.loads[cell]
 }
 
 // atTimeLimit reports whether a time in ns is that of the load's timeout, its length or a step's.

@@ -68,7 +68,7 @@ type judge struct {
 	fields   map[string]*field
 	claims   int // registered interval claims
 	looks    []int
-	loads    map[string]*assay.Load // by cell
+	loads    []*assay.Load // by cell of the plan
 	bench    *instrument
 
 	first, last int // planned blocks in (first, last] judge

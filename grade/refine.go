@@ -3,6 +3,7 @@ package grade
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -21,9 +22,10 @@ type Recut struct {
 
 // Refine is the next level that the experiment's refine rule asks for, when the plan and all stages so
 // far are done. ok is false when there is no rule, the budget is spent, the bracket is as narrow as was
-// asked, lies at an edge of the axis, or cannot be narrowed since a level inside stayed undecided.
+// asked, lies at an edge of the axis, or holds no level that was not tried.
 //
-// The rule bisects the knee's bracket, geometrically. Each new level is executed in fresh blocks
+// The rule bisects the knee's bracket, geometrically; where a level inside stayed undecided, it tries
+// the middle of the widest gap beside it. Each new level is executed in fresh blocks
 // together with both ends of the bracket and the best level, and these blocks alone narrow it: the
 // blocks by which a bracket was chosen would be partial to it.
 func Refine(f Folder) (r Recut, ok bool) {
@@ -41,10 +43,10 @@ func Refine(f Folder) (r Recut, ok bool) {
 		}
 	}
 	c, b, ok := j.refinable(rule)
-	if !ok || b.low < 0 || b.high == len(c.axis.levels)-1 && !c.inner || b.high != b.low+1 {
+	if !ok || b.low < 0 || b.high == len(c.axis.levels)-1 && !c.inner {
 		return Recut{}, false
 	}
-	level, ok := between(c.axis, b, rule.Width)
+	level, ok := j.newLevel(rule, &c, b)
 	if !ok {
 		return Recut{}, false
 	}
@@ -114,7 +116,7 @@ func (j *judge) stageBracket(h *assay.Hypothesis, main *curve, stage int) (c cur
 		if c.pool == "" && c.rest.Key() == main.rest.Key() {
 			c.inner = true
 			b, ok := c.shown(j.confidence())
-			return c, b, ok && b.low >= 0 && b.high == b.low+1
+			return c, b, ok && b.low >= 0
 		}
 	}
 	return c, b, false
@@ -157,26 +159,52 @@ func (c *curve) best() int {
 	return at
 }
 
-// between is a level within a bracket of an axis of quantities: the geometric middle, in the axis's own
-// spelling. width is the ratio of the ends at which nothing more is asked; 0 asks for neighbouring
-// whole numbers.
-func between(a axis, b bracket, width float64) (level string, ok bool) {
-	low, high := a.values[b.low]/a.unit.Scale, a.values[b.high]/a.unit.Scale
-	if !a.scaled || low <= 0 || width > 0 && high/low <= width {
+// newLevel is the level to try within the curve's bracket.
+func (j *judge) newLevel(rule *assay.Refine, c *curve, b bracket) (level string, ok bool) {
+	low, high := c.axis.values[b.low]/c.axis.unit.Scale, c.axis.values[b.high]/c.axis.unit.Scale
+	if !c.axis.scaled || low <= 0 || rule.Width > 0 && high/low <= rule.Width {
 		return "", false
 	}
-	suffix := strings.TrimLeft(a.levels[b.high], "0123456789.+-eE")
-	middle := math.Sqrt(low * high)
-	if whole := low == math.Trunc(low) && high == math.Trunc(high); whole && (width == 0 || high-low >= 2) {
-		if high-low < 2 {
-			return "", false
+	points := append([]float64{low, high}, c.axis.between(b)...)
+	for _, p := range j.plan.Cells[j.plan.Main():] {
+		q, err := assay.ParseQuantity(p.Cell[rule.Along])
+		x := q.In(c.axis.unit) / c.axis.unit.Scale
+		if err == nil && x > low && x < high && p.Cell.Matches(c.rest) {
+			points = append(points, x)
 		}
-		middle = math.Min(math.Max(math.Round(middle), low+1), high-1)
-		return strconv.FormatFloat(middle, 'f', -1, 64) + suffix, true
 	}
-	if width == 0 {
-		return "", false // neighbouring whole numbers of something that has none
+	slices.Sort(points)
+	points = slices.Compact(points)
+	widest := 1
+	for i := range points[1:] {
+		if points[i+1]/points[i] > points[widest]/points[widest-1] {
+			widest = i + 1
+		}
+	}
+	whole := low == math.Trunc(low) && high == math.Trunc(high)
+	return between(points[widest-1], points[widest], whole, rule.Width > 0, strings.TrimLeft(c.axis.levels[b.high], "0123456789.+-eE"))
+}
+
+// between are the levels inside a bracket: those that stayed undecided.
+func (a axis) between(b bracket) []float64 {
+	var inside []float64
+	for _, x := range a.values[b.low+1 : b.high] {
+		inside = append(inside, x/a.unit.Scale)
+	}
+	return inside
+}
+
+// between is the geometric middle of two levels, spelt with their unit: a whole number between whole
+// ones, of which there may be none; with parts, some other number then.
+func between(low, high float64, whole, parts bool, unit string) (level string, ok bool) {
+	middle := math.Sqrt(low * high)
+	switch {
+	case whole && high-low >= 2:
+		middle = math.Min(math.Max(math.Round(middle), math.Floor(low)+1), math.Ceil(high)-1)
+		return strconv.FormatFloat(middle, 'f', -1, 64) + unit, true
+	case !parts:
+		return "", false // neighbouring whole numbers, or no whole numbers at all
 	}
 	const digits = 3
-	return strconv.FormatFloat(middle, 'g', digits, 64) + suffix, true
+	return strconv.FormatFloat(middle, 'g', digits, 64) + unit, true
 }

@@ -41,7 +41,7 @@ func normal(sd float64) func(*rand.Rand) float64 {
 }
 
 func TestNoDifferenceIsRarelySeen(t *testing.T) {
-	const seeds = 1000
+	const seeds = 1700
 	for _, claims := range []int{1, 4, 12} {
 		wrong := 0
 		for seed := range uint64(seeds) {
@@ -90,7 +90,7 @@ func TestDriftCancels(t *testing.T) {
 }
 
 func TestIntervalCovers(t *testing.T) {
-	const seeds = 1000
+	const seeds = 1700
 	for name, noise := range map[string]func(*rand.Rand) float64{
 		"normal":       normal(0.05),
 		"log-normal":   func(r *rand.Rand) float64 { return math.Exp(0.8*r.NormFloat64()) * 0.05 },
@@ -115,7 +115,7 @@ func TestIntervalCovers(t *testing.T) {
 
 // A bound that is exactly true must neither pass nor fail more often than alpha says.
 func TestOnTheBound(t *testing.T) {
-	const seeds = 1000
+	const seeds = 1700
 	pass, fail := 0, 0
 	for seed := range uint64(seeds) {
 		switch simulate(t, seed, 1, 12, "> 1.05", 1.05, normal(0.03)).Verdicts.Hypotheses[0].Verdict {
@@ -170,5 +170,52 @@ func TestVoidsAtRandomDoNotBias(t *testing.T) {
 	}
 	if share := float64(wrong) / seeds; share > alpha {
 		t.Errorf("void trials made a difference in %.1f%%", 100*share)
+	}
+}
+
+// Curves that rise to a knee and stay, with noise of a few per cent to a fifth: the refined bracket
+// holds the true knee, and is as narrow as was asked, at a fraction of the levels of a full grid. The
+// blocks are as many as the noise asks for; nothing narrows a bracket below what they can tell.
+func TestRefinedBracketHoldsTheKnee(t *testing.T) {
+	const seeds = 170
+	for _, c := range []struct {
+		noise, margin, width float64
+		blocks               int
+	}{{0.03, 0.05, 1.25, 14}, {0.10, 0.10, 1.5, 36}, {0.20, 0.20, 1.7, 50}} {
+		held, narrow, levels := 0, 0, 0
+		for seed := range uint64(seeds) {
+			rng := rand.New(rand.NewPCG(seed, 21))
+			top := math.Exp(math.Log(3) + rng.Float64()*math.Log(20)) // 3 to 60
+			b := refineBench(t, c.blocks, 6, []string{"1", "2", "4", "8", "16", "32", "64", "128"}, "<= 128")
+			b.seed = seed
+			b.e.Refine.Width, b.e.Hypotheses[0].Margin = c.width, c.margin
+			f := b.refined(func(_ Step, tr *assay.Trial) {
+				n, _ := assay.ParseQuantity(tr.Cell["n"])
+				tr.Measures["m"] = assay.Num(10 * min(n.Number, top) * math.Exp(c.noise*rng.NormFloat64()))
+			})
+			v := Judge(f).Verdicts.Hypotheses[0]
+			plan := f.Registration.CurrentPlan()
+			levels += len(plan.Cells)
+			// Any real level from here on is within the margin of the best.
+			knee := top * (1 - c.margin)
+			low, high := 0.0, math.Inf(1)
+			if v.Low != nil {
+				low = *v.Low
+			}
+			if v.High != nil {
+				high = *v.High
+			}
+			if low < knee && knee <= high {
+				held++
+			}
+			if low > 0 && (high/low <= c.width || high-low <= 1) {
+				narrow++
+			}
+		}
+		t.Logf("noise %.0f%%, margin %.0f%%, %d blocks: holds %.1f%%, narrow enough %.1f%%, levels %.1f", 100*c.noise, 100*c.margin, c.blocks,
+			100*float64(held)/seeds, 100*float64(narrow)/seeds, float64(levels)/seeds)
+		if float64(held)/seeds < 0.95 || float64(narrow)/seeds < 0.80 || float64(levels)/seeds > 64 {
+			t.Error("want at least 95%, 80%, and at most 64 of 128 levels")
+		}
 	}
 }

@@ -313,3 +313,96 @@ func TestVerdictsAreTheSameBytes(t *testing.T) {
 		}
 	}
 }
+
+func TestConfidenceIsDivided(t *testing.T) {
+	for _, c := range []struct {
+		claims int
+		looks  []int
+		want   float64
+	}{{1, nil, 0.95}, {4, nil, 0.9875}, {1, []int{8, 12}, 0.975}, {5, []int{6, 8, 10, 12}, 0.9975}} {
+		b := twoSides(t, 12, "> 1.05")
+		for i := 1; i < c.claims; i++ {
+			h := b.e.Hypotheses[0]
+			h.ID = string(rune('A' + i))
+			b.claim(h)
+		}
+		b.measure("output", "", "").claim(assay.Hypothesis{ID: "same", Kind: assay.Identical, Measure: ref(t, "output")})
+		b.e.Looks = c.looks
+		b.run(0, "s", noisy("rate_m", 0.01, 3, rates(150, 100)))
+		if v := b.verdict(); math.Abs(v.Confidence-c.want) > 1e-12 {
+			t.Errorf("%d claims, looks %v: confidence %v, want %v", c.claims, c.looks, v.Confidence, c.want)
+		}
+	}
+}
+
+// A failed trial is worse than any number, in the direction that the measure has.
+func TestFailedIsWorse(t *testing.T) {
+	for _, better := range []assay.Better{assay.More, assay.Lower, ""} {
+		b := newBench(t, 12, []string{"side", "a", "b"}).measure("m", "ms", better)
+		b.claim(assay.Hypothesis{Kind: assay.Absolute, Measure: ref(t, "m"), At: assay.Cell{"side": "a"}, Expect: expect(t, "50..150")})
+		b.claim(assay.Hypothesis{ID: "H2", Kind: assay.Absolute, Measure: ref(t, "m"), At: assay.Cell{"side": "a"}, Expect: expect(t, "> 50")})
+		b.claim(assay.Hypothesis{ID: "H3", Kind: assay.Absolute, Measure: ref(t, "m"), At: assay.Cell{"side": "a"}, Expect: expect(t, "< 150")})
+		plain := noisy("m", 0.01, 3, func(assay.Cell) float64 { return 100 })
+		b.run(0, "s", func(s Step, tr *assay.Trial) {
+			plain(s, tr)
+			if s.Block <= 5 {
+				tr.Outcome = assay.Failed
+			}
+		})
+		want := map[assay.Better][3]assay.Status{
+			assay.More:  {assay.Undecided, assay.Undecided, assay.Pass},
+			assay.Lower: {assay.Undecided, assay.Pass, assay.Undecided},
+			"":          {assay.Undecided, assay.Undecided, assay.Undecided},
+		}[better]
+		for i, v := range b.judge().Verdicts.Hypotheses {
+			if v.Verdict != want[i] && !(better == "" && v.Verdict == assay.Untested && v.Reason == assay.Censored) {
+				t.Errorf("better %q, %s: %s %s, want %s", better, v.ID, v.Verdict, v.Reason, want[i])
+			}
+		}
+	}
+}
+
+func TestTornBlocksDoNotCount(t *testing.T) {
+	b := twoSides(t, 12, "> 1.05").run(5, "s", noisy("rate_m", 0.01, 3, rates(150, 100)))
+	b.run(0, "t", noisy("rate_m", 0.01, 3, rates(150, 100)))
+	b.host.Sessions = []assay.Session{{ID: "s"}, {ID: "t"}}
+	v := b.want(assay.Pass, assay.Holds)
+	if v.Blocks != 12 {
+		t.Errorf("%d blocks, want 12", v.Blocks)
+	}
+	// A trial of the torn block with its other half, in one session, is still not counted.
+	torn := b.trials[4]
+	torn.Trial, torn.Position = len(b.trials)+1, 2
+	for _, c := range []string{"a", "b"} {
+		if torn.Cell["side"] != c {
+			torn.Cell = assay.Cell{"side": c}
+			break
+		}
+	}
+	torn.Measures = map[string]assay.Value{"rate_m": assay.Num(1e9)}
+	b.trials = append(b.trials, torn)
+	if again := b.verdict(); again.Blocks != 12 || *again.High != *v.High || *again.Low != *v.Low {
+		t.Errorf("the torn block moved the interval from %v..%v to %v..%v", *v.Low, *v.High, *again.Low, *again.High)
+	}
+}
+
+func TestMachineGuardOnOneSideDropsThePair(t *testing.T) {
+	b := twoSides(t, 12, "> 1.05")
+	b.e.Retries = 0
+	plain := noisy("rate_m", 0.01, 5, rates(120, 100))
+	b.run(0, "s", func(s Step, tr *assay.Trial) {
+		plain(s, tr)
+		if s.Block == 1 {
+			tr.Valid, tr.VoidBy = false, []string{"guard:steal"}
+			if tr.Cell["side"] == "a" {
+				tr.VoidBy = []string{"guard:swap"}
+			}
+		}
+		if s.Block == 2 {
+			tr.Valid, tr.VoidBy = false, []string{"guard:steal"}
+		}
+	})
+	if v := b.want(assay.Pass, assay.Holds); v.Blocks != 11 {
+		t.Errorf("%d blocks, want the pair under different marks dropped and that under equal ones kept", v.Blocks)
+	}
+}
