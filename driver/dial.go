@@ -41,7 +41,7 @@ func newDialer(h assay.HTTPLoad, u *url.URL) *dialer {
 		if h.Version == "2" {
 			protocol = "h2"
 		}
-		d.encrypt = tlsConfig(h, d.host, protocol)
+		d.encrypt = tlsSettings(h, d.host, protocol)
 	}
 	d.net.KeepAlive = -1 // no probes: nothing unplanned is sent
 	return d

@@ -141,16 +141,16 @@ func (c *client) Close() error {
 	return nil
 }
 
-// tlsConfig is how connections to the load's host are encrypted, with application protocols.
-func tlsConfig(h assay.HTTPLoad, host string, protocols ...string) *tls.Config {
+// tlsSettings is how connections to the load's host are encrypted, with application protocols.
+func tlsSettings(h assay.HTTPLoad, host string, protocols ...string) *tls.Config {
 	return &tls.Config{ServerName: host, InsecureSkipVerify: h.Insecure, NextProtos: protocols}
 }
 
 var _ load.Driver = (*client)(nil)
 
 // encrypted wraps a connection in TLS and shakes hands.
-func encrypted(ctx context.Context, nc net.Conn, config *tls.Config) (net.Conn, error) {
-	tc := tls.Client(nc, config)
+func encrypted(ctx context.Context, nc net.Conn, settings *tls.Config) (net.Conn, error) {
+	tc := tls.Client(nc, settings)
 	if err := tc.HandshakeContext(ctx); err != nil {
 		nc.Close()
 		return nil, failure(err, load.TLS)

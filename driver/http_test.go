@@ -368,3 +368,27 @@ func TestMoreOperationsThanConnectionsWait(t *testing.T) {
 		wg.Wait()
 	}
 }
+
+// Whatever an operation leaves behind, the collector has to clear away while the load is under way.
+func TestAnOperationAllocatesNothing(t *testing.T) {
+	url := raw(t, func(c net.Conn) {
+		in, out := make([]byte, 4096), []byte("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Type: text/plain\r\n\r\nok")
+		for {
+			if n, err := c.Read(in); n == 0 || err != nil {
+				return
+			}
+			c.Write(out)
+		}
+	})
+	d := open(t, assay.Load{HTTP: &assay.HTTPLoad{URL: text(url)}})
+	op := load.NewOperation(0, time.Minute)
+	ctx := t.Context()
+	allocations := testing.AllocsPerRun(200, func() {
+		if err := d.Do(ctx, op); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if allocations > 0 {
+		t.Errorf("got %g allocations an operation, want none", allocations)
+	}
+}

@@ -15,6 +15,7 @@ const quarters = 4
 type book struct {
 	window time.Duration
 	pages  []*page
+	spare  *times // empty, to be exchanged for a page's at the next turn
 }
 
 // A page is a part of the book. Intended, sent and done times enter it once each and are never
@@ -27,7 +28,6 @@ type page struct {
 	seconds []tally
 
 	*times                       // since the last turn
-	spare         *times         // empty, for the next turn
 	own           hist.Histogram // delays that are the generator's, of the window
 	phase         [phases]hist.Histogram
 	inFlight      time.Duration // time in flight within the window, summed
@@ -63,9 +63,9 @@ func (t *times) reset() {
 
 // newBook is an empty book; keep says that every operation is wanted.
 func newBook(window time.Duration, pages int, keep bool) *book {
-	b := &book{window: window}
+	b := &book{window: window, spare: &times{keep: keep}}
 	for range pages {
-		b.pages = append(b.pages, &page{times: &times{keep: keep}, spare: &times{keep: keep}})
+		b.pages = append(b.pages, &page{times: &times{keep: keep}})
 	}
 	return b
 }
@@ -179,19 +179,18 @@ func (b *book) close() {
 	}
 }
 
-// turn adds to t what was recorded since the last turn. The pages are only exchanged under their
-// locks and added up afterwards, so that no sender waits for the adding.
+// turn adds to t what was recorded since the last turn; one goroutine at a time may call it. What
+// stands on a page is only exchanged under its lock and added up afterwards, so that no sender
+// waits for the adding.
 func (b *book) turn(t *times) {
 	for _, p := range b.pages {
 		p.mu.Lock()
 		full := p.times
-		p.times, p.spare = p.spare, nil
+		p.times = b.spare
 		p.mu.Unlock()
 		t.merge(full)
 		full.reset()
-		p.mu.Lock()
-		p.spare = full
-		p.mu.Unlock()
+		b.spare = full
 	}
 }
 
