@@ -13,7 +13,7 @@ import (
 const (
 	regimeChance = 0.01 // p value at which a split of one cell's trials into two counts
 	regimeGap    = 0.05 // and the least gap, as a share of the median: less is no regime but a step of the clock
-	regimeDraws  = 1000 // of the test's null distribution
+	regimeDraws  = 400  // of the test's null distribution
 	regimeMost   = 200  // trials looked at: every so many of a longer series
 	regimeSeed   = 1
 )

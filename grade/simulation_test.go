@@ -3,6 +3,7 @@
 package grade
 
 import (
+	"flag"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -13,6 +14,16 @@ import (
 
 // Simulations over many seeds: what is said of experiments whose truth is known. They are left out
 // under the race detector, which has nothing to find in them.
+
+// more asks for other numbers of seeds than the usual ones.
+var more = flag.Int("seeds", 0, "seeds of each simulation; 0 for the usual number")
+
+func seedsOr(usual int) int {
+	if *more > 0 {
+		return *more
+	}
+	return usual
+}
 
 // simulate is one experiment of claims comparisons, each of two cells with the given log ratio.
 func simulate(t *testing.T, seed uint64, claims, blocks int, expectation string, ratio float64, noise func(*rand.Rand) float64) Judgement {
@@ -52,27 +63,27 @@ func TestNoDifferenceIsRarelySeen(t *testing.T) {
 				}
 			}
 		}
-		if share := float64(wrong) / seeds; share > alpha {
+		if share := float64(wrong) / float64(seeds); share > alpha {
 			t.Errorf("%d claims of a difference where there is none: one passed in %.1f%% of experiments, want at most 5%%", claims, 100*share)
 		}
 	}
 }
 
 func TestADifferenceIsMostlySeen(t *testing.T) {
-	const seeds = 500
+	seeds := seedsOr(500)
 	seen := 0
 	for seed := range uint64(seeds) {
 		if simulate(t, seed, 1, 12, "> 1.05", 1.10, normal(0.02)).Verdicts.Hypotheses[0].Verdict == assay.Pass {
 			seen++
 		}
 	}
-	if share := float64(seen) / seeds; share < 0.9 {
+	if share := float64(seen) / float64(seeds); share < 0.9 {
 		t.Errorf("1.10 against 1.05 at a CV of 2%% was decided in %.1f%%, want 90%%", 100*share)
 	}
 }
 
 func TestDriftCancels(t *testing.T) {
-	const seeds = 300
+	seeds := seedsOr(300)
 	wrong := 0
 	for seed := range uint64(seeds) {
 		n := 0.0
@@ -84,7 +95,7 @@ func TestDriftCancels(t *testing.T) {
 			wrong++
 		}
 	}
-	if share := float64(wrong) / seeds; share > alpha {
+	if share := float64(wrong) / float64(seeds); share > alpha {
 		t.Errorf("a linear drift was taken for a difference in %.1f%%", 100*share)
 	}
 }
@@ -107,7 +118,7 @@ func TestIntervalCovers(t *testing.T) {
 			}
 		}
 		// Two standard errors of the share below what is stated.
-		if share := float64(covered) / seeds; share < 0.95-2*math.Sqrt(0.95*0.05/seeds) {
+		if share := float64(covered) / float64(seeds); share < 0.95-2*math.Sqrt(0.95*0.05/float64(seeds)) {
 			t.Errorf("%s noise: the 95%% interval covers in %.1f%%", name, 100*share)
 		}
 	}
@@ -125,13 +136,13 @@ func TestOnTheBound(t *testing.T) {
 			fail++
 		}
 	}
-	if float64(pass+fail)/seeds > alpha {
+	if float64(pass+fail)/float64(seeds) > alpha {
 		t.Errorf("on the bound: %d PASS and %d FAIL of %d", pass, fail, seeds)
 	}
 }
 
 func TestLooksPayForThemselves(t *testing.T) {
-	const seeds = 500
+	seeds := seedsOr(500)
 	wrong := 0
 	for seed := range uint64(seeds) {
 		b := twoSides(t, 24, "!= 1")
@@ -145,13 +156,13 @@ func TestLooksPayForThemselves(t *testing.T) {
 			wrong++
 		}
 	}
-	if share := float64(wrong) / seeds; share > alpha {
+	if share := float64(wrong) / float64(seeds); share > alpha {
 		t.Errorf("three looks at no difference: PASS in %.1f%%", 100*share)
 	}
 }
 
 func TestVoidsAtRandomDoNotBias(t *testing.T) {
-	const seeds = 300
+	seeds := seedsOr(300)
 	wrong := 0
 	for seed := range uint64(seeds) {
 		b := twoSides(t, 12, "!= 1")
@@ -168,7 +179,7 @@ func TestVoidsAtRandomDoNotBias(t *testing.T) {
 			wrong++
 		}
 	}
-	if share := float64(wrong) / seeds; share > alpha {
+	if share := float64(wrong) / float64(seeds); share > alpha {
 		t.Errorf("void trials made a difference in %.1f%%", 100*share)
 	}
 }
@@ -177,11 +188,11 @@ func TestVoidsAtRandomDoNotBias(t *testing.T) {
 // holds the true knee, and is as narrow as was asked, at a fraction of the levels of a full grid. The
 // blocks are as many as the noise asks for; nothing narrows a bracket below what they can tell.
 func TestRefinedBracketHoldsTheKnee(t *testing.T) {
-	const seeds = 170
+	seeds := seedsOr(60)
 	for _, c := range []struct {
 		noise, margin, width float64
 		blocks               int
-	}{{0.03, 0.05, 1.25, 14}, {0.10, 0.10, 1.5, 36}, {0.20, 0.20, 1.7, 50}} {
+	}{{0.03, 0.05, 1.25, 20}, {0.10, 0.10, 1.5, 36}, {0.20, 0.20, 1.7, 50}} {
 		held, narrow, levels := 0, 0, 0
 		for seed := range uint64(seeds) {
 			rng := rand.New(rand.NewPCG(seed, 21))
@@ -213,8 +224,8 @@ func TestRefinedBracketHoldsTheKnee(t *testing.T) {
 			}
 		}
 		t.Logf("noise %.0f%%, margin %.0f%%, %d blocks: holds %.1f%%, narrow enough %.1f%%, levels %.1f", 100*c.noise, 100*c.margin, c.blocks,
-			100*float64(held)/seeds, 100*float64(narrow)/seeds, float64(levels)/seeds)
-		if float64(held)/seeds < 0.95 || float64(narrow)/seeds < 0.80 || float64(levels)/seeds > 64 {
+			100*float64(held)/float64(seeds), 100*float64(narrow)/float64(seeds), float64(levels)/float64(seeds))
+		if float64(held)/float64(seeds) < 0.95 || float64(narrow)/float64(seeds) < 0.80 || float64(levels)/float64(seeds) > 64 {
 			t.Error("want at least 95%, 80%, and at most 64 of 128 levels")
 		}
 	}
