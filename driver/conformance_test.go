@@ -128,8 +128,8 @@ func openUnix(t *testing.T, behaviour string) bench {
 	return bench{driver: d, arrived: arrived.Load}
 }
 
-// program is the peer of the process driver: this test binary, told by its environment what to do.
-// It notes each operation in a file.
+// actAsProgram makes this test binary the peer of the process driver, if its environment says so. It
+// notes each operation in a file.
 func actAsProgram() bool {
 	behaviour, path := os.Getenv("ASSAY_TEST_BEHAVIOUR"), os.Getenv("ASSAY_TEST_ARRIVED")
 	if behaviour == "" {
@@ -278,7 +278,7 @@ func TestProcessAnswersThatMeanNothing(t *testing.T) {
 	}
 }
 
-// The two plug-ins of the documentation.
+// The two programs of the package's comment.
 func TestPluginExamples(t *testing.T) {
 	for name, command := range map[string][]string{
 		"shell":  {"sh", "-c", "while read n; do if test $((n % 3)) -eq 2; then echo wrong number $n; else echo ok; fi; done"},

@@ -1,6 +1,31 @@
 // Package driver carries out single operations: HTTP/1.1 and HTTP/2 requests, and lines to any
 // program that answers on its standard output. A driver never times, paces, retries or counts; the
 // generator in package load does. [New] is the one table of drivers.
+//
+// # Programs as drivers
+//
+// The process driver is the plug-in system. The program gets the index of each operation as a line
+// on its standard input, and answers with one line: "ok", or a class of failure (refused reset
+// closed dns tls shed status wrong protocol timed_out) with a remark. It flushes its output after
+// each answer and ends when its input does. It serves one operation at a time; for several in
+// flight there are several processes of it. In the shell:
+//
+//	while read n; do
+//	  if test $((n % 3)) -eq 2; then echo wrong number $n; else echo ok; fi
+//	done
+//
+// and in Python:
+//
+//	import sys
+//	for line in sys.stdin:
+//	    n = int(line)
+//	    print("ok" if n % 3 != 2 else "wrong number %d" % n, flush=True)
+//
+// # Adding a driver
+//
+// A driver is one type with the three methods of [load.Driver], a case in [New], and a line in the
+// suite of conformance_test.go, which says what is asked of it: every operation arrives once,
+// failures are told apart and never repeated, the deadline and the context end what is under way.
 package driver
 
 import (

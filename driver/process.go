@@ -16,15 +16,8 @@ import (
 	"github.com/assaybench/assay/load"
 )
 
-// A program carries out operations by asking any other program: the plug-in system. The program
-// gets one line for each operation, its index, and answers with one line:
-//
-//	ok
-//	CLASS and a remark
-//
-// with CLASS one of refused reset closed dns tls shed status wrong protocol timed_out. It must
-// flush its output after each line, and ends when its input does. It serves one operation at a
-// time; for several in flight there are several processes of it.
+// A program carries out operations by asking any other program; the package's comment has the
+// protocol. It has as many processes as there are operations in flight.
 type program struct {
 	command assay.Command
 	args    []string

@@ -31,7 +31,7 @@ type Generator struct {
 // idea of jHiccup, Tene 2011): whatever holds up a sleeping goroutine held up the senders as well.
 const hiccupEvery = 5 * time.Millisecond
 
-// A health watch observes the own process from the beginning of the window to its end.
+// A health watches the own process from the beginning of the window to its end.
 type health struct {
 	clock clock
 	quit  chan struct{}

@@ -34,6 +34,9 @@ type Progress struct {
 // and the watches get going.
 const headStart = 5 * time.Millisecond
 
+// mostPages bounds the memory of the book, 0.5 MB a page; on more processors some share a page.
+const mostPages = 8
+
 // Run carries the plan out and returns the account of it, which also stands where something went
 // wrong with the target or the generator. When ctx is done the load stops at once: what was not
 // sent is cancelled, what is under way is in flight at the end. The error is for what prevented a
@@ -48,7 +51,7 @@ func Run(ctx context.Context, p Plan, d Driver, o Options) (Account, error) {
 	l := &loop{
 		plan: p, driver: d, phased: o.Phases, ctx: operations,
 		clock: clock{zero: begun.Add(headStart + p.Warmup)},
-		book:  newBook(p.For, runtime.GOMAXPROCS(0), p.Operations && o.Dir != ""),
+		book:  newBook(p.For, min(runtime.GOMAXPROCS(0), mostPages), p.Operations && o.Dir != ""),
 	}
 	rec, err := newRecorder(l, o)
 	if err != nil {
