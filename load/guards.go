@@ -13,12 +13,12 @@ const (
 	// delivery is the share of the planned operations that must be sent (the figure of Nighthawk's
 	// documentation and of the usual service level of a generator).
 	delivery = 0.99
-	// lagFloor and lagShare bound the generator's own delay at its 99th percentile: the larger of
-	// 2 ms and 5% of the median response time. Above it the delay would be read as the target's.
-	lagFloor = 2 * time.Millisecond
-	lagShare = 0.05
-	// hiccupFloor bounds how much too late the 99th percentile of short sleeps may end.
+	// lagFloor bounds the generator's own delay at its 99th percentile, hiccupFloor how much too
+	// late short sleeps may end, at the same percentile. Against a slow target the bound is
+	// ownShare of the median response time. Above it the delay would be read as the target's.
+	lagFloor    = 2 * time.Millisecond
 	hiccupFloor = 10 * time.Millisecond
+	ownShare    = 0.05
 	// cpuShare of the processor time that the process may use is starvation: it leaves the
 	// scheduler no room to be in time.
 	cpuShare = 0.95
@@ -65,14 +65,15 @@ func guardGenerator(a *Account, p Plan) (healthy bool) {
 	if cores := float64(g.Cores); g.CPURatio > cpuShare*cores && cores > 0 {
 		a.void("generator", "the generator used %.2f of its %d cores: it is the bound, not the target; give it more cores or lower the load", g.CPURatio, g.Cores)
 	}
-	limit := lagFloor
+	var share time.Duration
 	if a.Response.P50 != nil {
-		limit = max(limit, time.Duration(lagShare*float64(*a.Response.P50)))
+		share = time.Duration(ownShare * float64(*a.Response.P50))
 	}
+	limit := max(lagFloor, share)
 	if own := a.OwnDelay.P99; own != nil && !p.Closed() && time.Duration(*own) > limit {
 		a.void("generator", "the generator itself was late: 99%% of the operations started within %s of their time, the limit is %s; response times contain this delay, service times do not; give the generator a core of its own", time.Duration(*own), limit)
 	}
-	if late := g.Hiccups.P99; late != nil && time.Duration(*late) > hiccupFloor {
+	if late := g.Hiccups.P99; late != nil && time.Duration(*late) > max(hiccupFloor, share) {
 		a.void("generator", "the generator's process was held up: 1%% of its 5 ms sleeps ended more than %s late (garbage collection at most %s at a time); give it a core of its own", time.Duration(*late), g.GCPause)
 	}
 	return len(a.VoidBy) == before

@@ -49,6 +49,9 @@ func TestGuards(t *testing.T) {
 		{name: "late in a closed loop", change: func(a *Account, p *Plan, _ *sums) { a.OwnDelay.P99, p.Clients = ns(3*time.Millisecond), 1 }, note: "closed loop of 1 clients"},
 		{name: "out of processor time", change: func(a *Account, _ *Plan, _ *sums) { a.Generator.CPURatio = 1.95 }, void: "generator", note: "it is the bound, not the target"},
 		{name: "held up", change: func(a *Account, _ *Plan, _ *sums) { a.Generator.Hiccups.P99 = ns(30 * time.Millisecond) }, void: "generator", note: "held up"},
+		{name: "held up against a slow target", change: func(a *Account, _ *Plan, _ *sums) {
+			a.Generator.Hiccups.P99, a.Response.P50 = ns(30*time.Millisecond), ns(time.Second)
+		}},
 		{name: "a few drops", change: func(a *Account, _ *Plan, _ *sums) { a.Sent, a.OK, a.Dropped = 995, 995, 5 }, note: "5 of 1000"},
 		{name: "drops by a bound that is too low", change: func(a *Account, p *Plan, _ *sums) {
 			a.Sent, a.OK, a.Dropped, p.InFlight, p.Bound = 800, 800, 200, 500, "declared"
