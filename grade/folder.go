@@ -22,6 +22,8 @@ type Judgement struct {
 	Verdicts   assay.Verdicts
 	Hypotheses []Grounds // one a hypothesis, in the same order
 	Measures   []Figures // what the hypotheses measure, then the other measures
+	Advice     []Advice  // one for each factor that a hypothesis moves
+	Remarks    []string  // what else the records say that nobody claimed
 }
 
 // Grounds are what a verdict stands on.
@@ -51,6 +53,8 @@ func Judge(f Folder) Judgement {
 	}
 	out.Verdicts.DoNotQuote = j.cautions(&out)
 	out.Measures = j.figures()
+	out.Advice = j.advice(&out)
+	out.Remarks = j.remarks()
 	return out
 }
 

@@ -63,6 +63,10 @@ func (j *judge) kneeOf(c *curve) Finding {
 	} else if why != reason {
 		reason = why
 	}
+	if need := stat.KneeMinBlocks(levels, out.Confidence); c.blocks < need && status != assay.Pass && status != assay.Fail && status != assay.Untested {
+		reason = assay.Underpowered
+		out.note("%d blocks cannot show a level beaten; with %d levels that takes %d", c.blocks, levels, need)
+	}
 	out.say(status, reason)
 	return out
 }
