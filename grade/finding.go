@@ -71,28 +71,66 @@ func (f *Finding) name() string {
 	return s
 }
 
-// figure is a number for a note: five digits, with its unit.
+// figure is a number for a note, with its unit. Times and sizes are in the unit of their size, so that
+// nobody has to count the digits of nanoseconds.
 func figure(x float64, unit string) string {
-	s := ""
+	factor, unit := readable(unit, x)
+	return withUnit(digits(x*factor), unit)
+}
+
+// interval is "LOW to HIGH UNIT", both in one unit.
+func interval(low, high float64, unit string) string {
+	factor, unit := readable(unit, low, high)
+	return digits(low*factor) + " to " + withUnit(digits(high*factor), unit)
+}
+
+// digits is a whole number as it is, any other to five digits.
+func digits(x float64) string {
 	switch {
 	case math.IsNaN(x):
 		return "?"
 	case math.IsInf(x, 1):
-		s = "infinite"
+		return "infinite"
 	case math.IsInf(x, -1):
-		s = "-infinite"
+		return "-infinite"
 	case x == math.Trunc(x) && math.Abs(x) < 1e9:
-		s = strconv.FormatFloat(x, 'f', -1, 64)
-	default:
-		s = strconv.FormatFloat(x, 'g', 5, 64)
+		return strconv.FormatFloat(x, 'f', -1, 64)
 	}
-	if unit == "" {
-		return s
+	return strconv.FormatFloat(x, 'g', 5, 64)
+}
+
+func withUnit(number, unit string) string {
+	switch unit {
+	case "":
+		return number
+	case "%":
+		return number + unit
 	}
-	if unit == "%" {
-		return s + "%"
+	return number + " " + unit
+}
+
+// readable is the factor to, and the name of, the unit in which the largest of xs has one to three
+// digits before the point; times and sizes only.
+func readable(unit string, xs ...float64) (factor float64, name string) {
+	ladders := map[string][]string{"ns": {"ns", "us", "ms", "s"}, "B": {"B", "KiB", "MiB", "GiB"}}
+	u, err := assay.ParseUnit(unit)
+	steps, ok := ladders[u.Dim.Base]
+	if err != nil || !ok || u.Dim.PerSecond {
+		return 1, unit
 	}
-	return s + " " + unit
+	most := 0.0
+	for _, x := range xs {
+		if x = math.Abs(x) * u.Scale; x > most && !math.IsInf(x, 0) {
+			most = x
+		}
+	}
+	best := assay.Unit{Name: steps[0], Scale: 1}
+	for _, step := range steps {
+		if v, err := assay.ParseUnit(step); err == nil && most >= v.Scale {
+			best = v
+		}
+	}
+	return u.Scale / best.Scale, best.Name
 }
 
 // line is the finding in one note.
@@ -103,7 +141,7 @@ func (f *Finding) line() string {
 		fmt.Fprintf(&b, "%s, ", figure(f.Estimate, f.Unit))
 	}
 	if !math.IsNaN(f.Low) || !math.IsNaN(f.High) {
-		fmt.Fprintf(&b, "%s to %s, ", figure(f.Low, ""), figure(f.High, f.Unit))
+		fmt.Fprintf(&b, "%s, ", interval(f.Low, f.High, f.Unit))
 	}
 	fmt.Fprintf(&b, "%d blocks: %s %s", f.Blocks, f.Status, f.Reason)
 	return b.String()

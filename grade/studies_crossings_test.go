@@ -34,7 +34,7 @@ func crossings() []scene {
 			return b.run(0, "s", both(injected, v.gives("ns", func(c assay.Cell) float64 {
 				return map[string]float64{"directnoop": 19.9, "directspin": 19.9, "channelnoop": 300, "channelspin": 1310}[c["mechanism"]+c["work"]]
 			})))
-		}, assay.Void, assay.BadInstrument, wantNote("a delay of 1000 ns moved ns by")},
+		}, assay.Void, assay.BadInstrument, wantNote("a delay of 1 us moved ns by")},
 		{"T6.1b", "a delay that is seen", func(v *variant) *bench {
 			b := ladder(v, "direct", "channel").claim(v.value("ns", "< 1350ns", assay.Cell{"work": "noop"}))
 			return b.run(0, "s", both(injected, v.gives("ns", func(c assay.Cell) float64 {
