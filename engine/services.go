@@ -158,7 +158,7 @@ func (s *services) stopAll() {
 func (s *services) objects() []telemetry.Object {
 	var list []telemetry.Object
 	for _, one := range s.up {
-		list = append(list, telemetry.Object{Name: one.name, PID: one.State().PID})
+		list = append(list, telemetry.Object{Name: one.name, PID: one.PID()})
 	}
 	return list
 }
