@@ -122,7 +122,7 @@ grades every prediction from the recorded trials: PASS, FAIL, UNDECIDED, UNTESTE
 
 // verbs are the verbs that are built.
 func verbs() []*cobra.Command {
-	return []*cobra.Command{newCompare(), newNew(), newTry(), newCheck(), newRun(), newGrade(), newReport(), newAmend(), newLoad(), newFind(), newSchema()}
+	return []*cobra.Command{newCompare(), newNew(), newTry(), newCheck(), newRun(), newGrade(), newReport(), newAmend(), newLoad(), newFind(), newMachine(), newSchema()}
 }
 
 // unknownVerb refuses a word that is no verb and names the nearest one.
