@@ -406,3 +406,36 @@ func TestMachineGuardOnOneSideDropsThePair(t *testing.T) {
 		t.Errorf("%d blocks, want the pair under different marks dropped and that under equal ones kept", v.Blocks)
 	}
 }
+
+func TestOracle(t *testing.T) {
+	run := func(o assay.Oracle, digest func(s Step, c assay.Cell) string) *bench {
+		b := twoSides(t, 8, "> 1.05").measure("output", "", "")
+		b.e.Measures[1].Oracle = &o
+		plain := noisy("rate_m", 0.01, 5, rates(120, 100))
+		return b.run(0, "s", func(s Step, tr *assay.Trial) {
+			plain(s, tr)
+			if d := digest(s, tr.Cell); d != "" {
+				tr.Measures["output"] = assay.Txt(d)
+			}
+		})
+	}
+	wrongA := func(_ Step, c assay.Cell) string { return map[string]string{"a": "short", "b": "9f2c"}[c["side"]] }
+	run(assay.Oracle{Want: "9f2c"}, func(Step, assay.Cell) string { return "9f2c" }).want(assay.Pass, assay.Holds)
+	run(assay.Oracle{Want: "9f2c"}, wrongA).want(assay.Void, assay.GuardReason("oracle"))
+	run(assay.Oracle{First: true, Per: "side"}, wrongA).want(assay.Pass, assay.Holds)
+	run(assay.Oracle{First: true}, wrongA).want(assay.Void, assay.GuardReason("oracle"))
+	run(assay.Oracle{First: true}, func(Step, assay.Cell) string { return "" }).want(assay.Void, assay.GuardReason("oracle"))
+	// Wrong in a single timed trial: that one is void, and the blocks left suffice.
+	b := run(assay.Oracle{First: true}, func(s Step, c assay.Cell) string {
+		if s.Block == 5 && c["side"] == "a" {
+			return "early exit"
+		}
+		return "9f2c"
+	})
+	if v := b.want(assay.Pass, assay.Holds); v.Blocks != 7 {
+		t.Errorf("%d blocks, want the wrong one left out", v.Blocks)
+	}
+	if n := b.judge().Verdicts.Trials; n.Void != 1 {
+		t.Errorf("%+v, want one void", n)
+	}
+}

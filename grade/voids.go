@@ -11,7 +11,7 @@ import (
 const guardPrefix = "guard:"
 
 // spoil finds the trials that something voids which no line of theirs says: an executable that is
-// another than in the cell's first trial.
+// another than in the cell's first trial, an output that is not the oracle's.
 func (j *judge) spoil() {
 	first := map[int32]string{}
 	for i := range j.Trials {
@@ -24,6 +24,36 @@ func (j *judge) spoil() {
 			first[cell] = t.ExecutableSHA256
 		case was != t.ExecutableSHA256 && t.Valid:
 			j.spoilt[i] = assay.GuardVoid("changed")
+		}
+	}
+	for i := range j.Experiment.Measures {
+		if m := &j.Experiment.Measures[i]; m.Oracle != nil {
+			j.consult(m)
+		}
+	}
+}
+
+// consult voids the ok trials whose output is not the right one: whoever reads less is faster. The
+// right one is a text, or that of the first trial that counts, for each level of a factor.
+func (j *judge) consult(m *assay.Measure) {
+	right := map[string]string{}
+	for i := range j.Trials {
+		t := &j.Trials[i]
+		if t.Warmup || t.Outcome != assay.OK || !j.counts(i) {
+			continue
+		}
+		v, ok := t.Measures[m.Name]
+		level := t.Cell[m.Oracle.Per]
+		want, known := right[level]
+		switch {
+		case !m.Oracle.First:
+			want = m.Oracle.Want
+		case !known && ok:
+			want = v.String()
+			right[level] = want
+		}
+		if !ok || v.String() != want {
+			j.spoilt[i] = assay.GuardVoid("oracle")
 		}
 	}
 }
