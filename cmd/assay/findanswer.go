@@ -39,6 +39,8 @@ func (s *finder) reasons(ctx context.Context, b stat.Bracket, denied bool) {
 	switch {
 	case ctx.Err() != nil:
 		void("interrupted", "interrupted: the bracket is what the probes before say")
+	case s.absent != "":
+		void("target", s.absent)
 	case s.spent != "" && !(b.Done && s.bracketed(b)):
 		void("budget", s.spent+" before both ends were shown")
 	case s.stopped > 0:
@@ -145,7 +147,7 @@ func (s *finder) binds(b stat.Bracket) []string {
 	}
 	var out []string
 	switch {
-	case completed >= b.Low:
+	case completed >= b.Low && completed > 0:
 		out = append(out, fmt.Sprintf("the server completes %s at most; with more it falls behind, and response time grows without bound", perSecond(completed)))
 	case completed > 0:
 		out = append(out, fmt.Sprintf("with more than the server can do it falls behind and completes %s", perSecond(completed)))

@@ -193,7 +193,8 @@ func verdict(a *load.Account, rulings []ruling) (says stat.Decision, why string)
 }
 
 func missed(a *load.Account, r ruling) string {
-	if worst := worstClass(a); worst != "" && r.value.Infinite {
+	_, failed := due(a)
+	if worst := worstClass(a); worst != "" && (r.value.Infinite || 2*int(failed) > r.bad) {
 		return "operations failed: " + worst
 	}
 	return r.value.Measure + " is " + r.value.Text()

@@ -40,6 +40,7 @@ type finder struct {
 	votes   []stat.Probe
 	found   report.FoundRate
 	spent   string  // the budget's bound that was reached
+	absent  string  // what the first load met instead of a target
 	stopped float64 // rate at which the generator stopped; 0: it did not
 }
 
@@ -103,6 +104,8 @@ func (s *finder) open(ctx context.Context) bool {
 	switch {
 	case ctx.Err() != nil:
 		s.spent = "interrupted"
+	case s.absent != "":
+		s.spent = s.absent
 	case s.budget.probes > 0 && len(s.shots) >= s.budget.probes:
 		s.spent = fmt.Sprintf("budget of %d probes spent", s.budget.probes)
 	case s.budget.time > 0 && time.Since(s.begun) >= s.budget.time:
@@ -296,6 +299,10 @@ func (s *finder) probe(ctx context.Context, phase string, rate float64, lasts ti
 		if ctx.Err() != nil || !p.void {
 			break
 		}
+	}
+	if len(s.shots) == 1 && p.account.OK == 0 && !p.account.Interrupted {
+		s.absent = fmt.Sprintf("no operation of the first load ended ok: %s; is the target there?", worstClass(&p.account))
+		return p, nil
 	}
 	if p.account.TimedOut+p.account.InFlightAtEnd > 0 {
 		pause(ctx, max(s.rest, min(s.load.Timeout, 10*s.rest))) // what timed out may still be at work
