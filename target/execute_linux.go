@@ -154,6 +154,9 @@ func (w *watch) follow(ctx context.Context) (Exit, error) {
 		case <-looks:
 			if !w.grew() && time.Since(w.grown) >= w.inv.HungAfter {
 				capped, looks = nil, nil
+				if w.inv.Stuck != nil {
+					w.inv.Stuck(w.tree.pid)
+				}
 				w.stop(assay.Hung)
 			}
 		}

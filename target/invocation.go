@@ -30,6 +30,9 @@ type Invocation struct {
 	Progress  string // path of the file whose growth is progress
 	// Started, if set, is called once with the command's process id, while the command executes.
 	Started func(pid int)
+	// Stuck, if set, is called once with the command's process id when there was no progress for
+	// HungAfter, before anything is ended: the last moment to look at what it waits for.
+	Stuck func(pid int)
 	// Grace is how long a process may take to end after SIGTERM before SIGKILL; 0: two seconds.
 	Grace time.Duration
 }

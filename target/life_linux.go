@@ -79,7 +79,9 @@ func (s *Service) plant(ctx context.Context) error {
 	if err := s.sprout(); err != nil {
 		return err
 	}
-	err = ready.await(ctx, s.spec.Ready.Patience, s.fell)
+	if err = ready.await(ctx, s.spec.Ready.Patience, s.fell); err != nil && ctx.Err() == nil {
+		err = fmt.Errorf("%w: %w", ErrUnready, err)
+	}
 	if err == nil {
 		err = s.stands()
 	}

@@ -1,6 +1,7 @@
 package target
 
 import (
+	"errors"
 	"time"
 
 	"github.com/assaybench/assay"
@@ -34,6 +35,10 @@ type Ready struct {
 
 // defaultPatience is how long a service may take to be ready where nobody said otherwise.
 const defaultPatience = time.Minute
+
+// ErrUnready is for a service that was started and ended, or did not become ready within its
+// patience: its own doing, other than a port that somebody else holds or a program that is missing.
+var ErrUnready = errors.New("it did not become ready")
 
 // A Kind is a kind of incident.
 type Kind string
