@@ -18,7 +18,46 @@ func (j *judge) remarks() []string {
 			list = append(list, s)
 		}
 	}
+	list = append(list, j.quanta()...)
 	return append(list, j.serialisations()...)
+}
+
+// quantum is the step of which counts are suspicious multiples: batches, pages and buffers come in
+// powers of two.
+const quantum = 1024
+
+// quanta finds cells whose counts are exact multiples of a batch: such a count says when a batch
+// filled, a queue stalled or a pacer gave its burst, and not how far the work had come.
+func (j *judge) quanta() []string {
+	var list []string
+	for _, m := range j.Experiment.Measures {
+		f, err := j.field(assay.MeasureRef{Name: m.Name})
+		if err != nil || f.texts || f.MaxOf.Name != "" {
+			continue
+		}
+		for cell := range f.cells {
+			step := 0
+			for _, n := range j.trialsOf(f, cell) {
+				e := f.entries[n]
+				if !e.exact() || e.low != math.Trunc(e.low) || e.low <= 0 || e.low >= 1<<53 {
+					step = 1
+					break
+				}
+				step = gcd(step, int(e.low))
+			}
+			if step >= quantum && step%quantum == 0 {
+				list = append(list, fmt.Sprintf("%s: every %s is a multiple of %d: it counts whole batches", f.cells[cell], m.Name, step))
+			}
+		}
+	}
+	return list
+}
+
+func gcd(a, b int) int {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
 }
 
 // recordedMedian is the median over a cell's counted ok trials of what stands under a key.

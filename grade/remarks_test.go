@@ -60,3 +60,21 @@ func TestAdvice(t *testing.T) {
 		t.Errorf("advice %+v; want none from a plan that is not done", a)
 	}
 }
+
+func TestWholeBatchesAreRemarkedOn(t *testing.T) {
+	run := func(x func(block int) float64) []string {
+		b := newBench(t, 6, []string{"layout", "6x2"}).measure("produced", "events", assay.More)
+		return b.run(0, "s", func(s Step, tr *assay.Trial) { tr.Measures["produced"] = assay.Num(x(s.Block)) }).judge().Remarks
+	}
+	if r := run(func(int) float64 { return 65536 }); len(r) != 1 || !strings.Contains(r[0], "multiple of 65536") {
+		t.Errorf("remarks %q", r)
+	}
+	if r := run(func(b int) float64 { return 105472 * float64(b) }); len(r) != 1 || !strings.Contains(r[0], "multiple of 105472") {
+		t.Errorf("remarks %q", r)
+	}
+	for _, x := range []func(int) float64{func(b int) float64 { return 65536 + float64(b) }, func(int) float64 { return 1000 }, func(int) float64 { return 0 }, func(int) float64 { return 1.5 }} {
+		if r := run(x); len(r) != 0 {
+			t.Errorf("remarks %q on counts of no batches", r)
+		}
+	}
+}
