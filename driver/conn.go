@@ -139,7 +139,7 @@ func (c *conn) exchange(op *load.Operation, message []byte) error {
 func (c *conn) turn(fd uintptr) bool {
 	if !c.started {
 		c.started = true
-		n, err := ignoringEINTR(int(fd), c.out, syscall.Write)
+		n, err := ignoringEINTR(int(fd), c.out, rawWrite)
 		switch {
 		case err == syscall.EAGAIN:
 			return true
@@ -151,7 +151,7 @@ func (c *conn) turn(fd uintptr) bool {
 		c.op.Mark(load.Write)
 		return len(c.out) > 0
 	}
-	n, err := ignoringEINTR(int(fd), c.in, syscall.Read)
+	n, err := ignoringEINTR(int(fd), c.in, rawRead)
 	switch {
 	case err == syscall.EAGAIN:
 		return false
