@@ -215,6 +215,19 @@ func (r *reader) settle(cells []assay.Cell) {
 	}
 }
 
+// added are the cells that the refine rule has added. A level that the file does not list becomes one.
+func (r *reader) added() []assay.Cell {
+	for _, c := range r.host.Added {
+		for i := range r.e.Factors {
+			f := &r.e.Factors[i]
+			if text := c[f.Name]; text != "" && !slices.Contains(levelTexts(*f), text) {
+				f.Levels = append(f.Levels, assay.Level{Text: text})
+			}
+		}
+	}
+	return r.host.Added
+}
+
 // valuesOf are what is fixed, the levels of the cell and the terms that they set; derived names join
 // them later.
 func (r *reader) valuesOf(c assay.Cell) map[string]string {

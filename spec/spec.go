@@ -22,6 +22,9 @@ type Host struct {
 	Available func(shellCommand string) bool
 	// Unbuilt are top-level keys to refuse as not built yet.
 	Unbuilt []string
+	// Added are cells that the file's refine rule has added to its design; their new levels join the
+	// factors.
+	Added []assay.Cell
 }
 
 // The values of keys that a file leaves out. Where a key is missing here, leaving it out means none.
@@ -79,7 +82,7 @@ func (r *reader) read(text []byte) *assay.Experiment {
 	r.readFactors(root.get("factors"))
 	cells := r.readDesign(root.get("base"), root.get("design"), root.get("exclude"))
 	r.unsure = len(r.mistakes) > before
-	r.settle(cells)
+	r.settle(append(cells, r.added()...))
 	r.readDerived(root.get("derived"))
 	r.readMeasures(root.get("measures"))
 	r.fillCells(root)

@@ -80,7 +80,27 @@ func folderExperiment(dir string, recs *store.Contents) (*assay.Experiment, erro
 	if !recs.Registered {
 		return nil, advise(fmt.Errorf("read %s: no registration.json there", dir), "assay run FILE")
 	}
-	return spec.Read(filepath.Join(dir, store.ExperimentFile), recs.Amended(), spec.Host{CPUs: runtime.NumCPU()})
+	host := spec.Host{CPUs: runtime.NumCPU(), Added: addedCells(recs.Registration.CurrentPlan())}
+	return spec.Read(filepath.Join(dir, store.ExperimentFile), recs.Amended(), host)
+}
+
+// addedCells are the cells that a refine rule added to the plan.
+func addedCells(plan assay.Plan) []assay.Cell {
+	var cells []assay.Cell
+	for _, c := range plan.Cells[plan.Main():] {
+		cells = append(cells, c.Cell)
+	}
+	return cells
+}
+
+// extended is the experiment with the cells that the plan in force has beyond the file's own.
+func (f *experimentFile) extended(plan assay.Plan) (*assay.Experiment, error) {
+	if len(plan.Stages) == 0 {
+		return f.experiment, nil
+	}
+	host := here()
+	host.Added = addedCells(plan)
+	return spec.Read(f.path, f.text, host)
 }
 
 // version is the module's version as the build recorded it.

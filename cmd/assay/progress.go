@@ -55,7 +55,7 @@ type progress struct {
 
 func newProgress(w io.Writer, e *assay.Experiment, plan assay.Plan, trials []assay.Trial, quiet bool) *progress {
 	p := &progress{w: w, plan: plan, quiet: quiet, start: time.Now(), stop: make(chan struct{}),
-		unit: map[string]assay.Unit{}, total: len(plan.Cells) * (plan.Blocks + plan.Warmup)}
+		unit: map[string]assay.Unit{}, total: plannedTrials(plan)}
 	for _, m := range e.Measures {
 		p.unit[m.Name] = m.Unit
 		p.shown = append(p.shown, m.Name)
@@ -79,6 +79,15 @@ func (p *progress) replan(plan assay.Plan) {
 	defer p.mu.Unlock()
 	p.total += len(plan.Cells) * (plan.Blocks - p.plan.Blocks)
 	p.plan = plan
+}
+
+// plannedTrials is how many trials a plan has, warm-ups and stages included.
+func plannedTrials(plan assay.Plan) int {
+	n := plan.Main() * (plan.Blocks + plan.Warmup)
+	for _, s := range plan.Stages {
+		n += s.Blocks * len(s.Cells)
+	}
+	return n
 }
 
 // tick redraws the live line, so that the clock moves while a trial goes on.

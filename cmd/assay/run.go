@@ -64,11 +64,11 @@ func runVerb(c *cobra.Command, arg string, f runFlags) error {
 	if err != nil {
 		return err
 	}
-	runErr := execute(c, file.experiment, folder, session, f.quiet)
+	e, runErr := executeAll(c, file, folder, session, f.quiet)
 	if runErr != nil && !errors.Is(runErr, context.Canceled) {
 		return runErr
 	}
-	status := conclude(c, folder, file.experiment, output{quiet: f.quiet, json: f.json})
+	status := conclude(c, folder, e, output{quiet: f.quiet, json: f.json})
 	if runErr != nil {
 		fmt.Fprintf(c.ErrOrStderr(), "assay: interrupted; assay run %s goes on from here\n", arg)
 		return exitStatus(exitInterrupted)
