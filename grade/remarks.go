@@ -32,8 +32,8 @@ func (j *judge) quanta() []string {
 	var list []string
 	for _, m := range j.Experiment.Measures {
 		f, err := j.field(assay.MeasureRef{Name: m.Name})
-		if err != nil || f.texts || f.MaxOf.Name != "" {
-			continue
+		if err != nil || f.texts || f.MaxOf.Name != "" || f.Unit.Dim.Base == "B" || f.Unit.Dim.Base == "ns" {
+			continue // sizes come in pages and times in ticks anyway
 		}
 		for cell := range f.cells {
 			step := 0
