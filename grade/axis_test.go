@@ -94,6 +94,14 @@ func TestKneeOfLevelsThatAreNoNumbers(t *testing.T) {
 	b.want(assay.Pass, assay.Holds)
 }
 
+// The knee of a time that falls: less is better.
+func TestKneeOfATime(t *testing.T) {
+	levels := []string{"1", "2", "4", "8"}
+	b := axisBench(t, 12, levels, []float64{400, 200, 100, 99.5}, 0.002, assay.Hypothesis{Kind: assay.Knee, Margin: 0.05, Expect: expect(t, "<= 4")})
+	b.e.Measures[0].Better = assay.Lower
+	wantEnds(t, b.want(assay.Pass, assay.Holds), 2, 4)
+}
+
 func TestKneeWithKilledLevels(t *testing.T) {
 	levels := []string{"1", "2", "4", "8"}
 	values := map[string]float64{"1": 100, "2": 200, "4": 202, "8": 203}
@@ -178,6 +186,12 @@ func TestLadder(t *testing.T) {
 	b.want(assay.Pass, assay.Holds)
 	b.e.Hypotheses[0].Largest = assay.Cell{"read": "ends"}
 	b.want(assay.Fail, assay.Contradicted)
+
+	// A rung that beats one other and ties with the last is not shown to be the largest.
+	rate[l.Rungs[2].Key()], rate[l.Rungs[3].Key()] = 180, 360
+	b.trials = nil
+	b.e.Hypotheses[0].Largest = assay.Cell{"n": "4"}
+	b.run(0, "s", noisy("m", 0.01, 3, func(c assay.Cell) float64 { return rate[c.Key()] })).want(assay.Undecided, assay.Straddles)
 }
 
 func TestHighest(t *testing.T) {

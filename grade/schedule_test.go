@@ -236,3 +236,20 @@ func BenchmarkNextOver10000Trials(b *testing.B) {
 		}
 	}
 }
+
+// A block that holds trials of two sessions is torn, even where it is whole.
+func TestBlockOfTwoSessionsIsTorn(t *testing.T) {
+	p := onePlan(2, 0, 0, "a", "b", "c")
+	trials := execute(p, 7, oneSession, allOK)
+	trials[2].Session = "t"
+	s := NewSchedule(p, 7)
+	for i := range trials {
+		s.Add(&trials[i])
+	}
+	if !s.blocks[0].torn || s.reached(2) {
+		t.Error("block 1 spans two sessions and counts")
+	}
+	if step, ok := s.Next("s", nil); !ok || step.Block != 3 {
+		t.Errorf("next is %+v, %v; want block 1 executed again as block 3", step, ok)
+	}
+}
