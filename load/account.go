@@ -78,7 +78,8 @@ type sums struct {
 	own           hist.Histogram
 	inFlight      time.Duration
 	inSystem      time.Duration
-	arrived, left [quarters]int64
+	arrived, left [parts]int64
+	answered      [parts]int64
 	failures      map[Class]string
 	phases        map[string]int64
 }
@@ -99,9 +100,10 @@ func (l *loop) sum() *sums {
 		s.own.Merge(&p.own)
 		s.inFlight += p.inFlight
 		s.inSystem += p.inSystem
-		for q := range quarters {
-			s.arrived[q] += p.arrived[q]
-			s.left[q] += p.left[q]
+		for i := range parts {
+			s.arrived[i] += p.arrived[i]
+			s.left[i] += p.left[i]
+			s.answered[i] += p.answered[i]
 		}
 		for c, err := range p.first {
 			if err != nil && s.failures[Class(c)] == "" {

@@ -7,8 +7,9 @@ import (
 	"github.com/assaybench/assay/hist"
 )
 
-// quarters is into how many parts the window is cut to see whether a backlog grows.
-const quarters = 4
+// parts is into how many parts the window is cut to see whether a backlog grows, and whether the
+// answers ever stop.
+const parts = 256
 
 // A book records operations. It is cut into pages, one or two a processor, each with a lock of its
 // own, so that senders do not wait for each other; what is recorded is the sum of the pages.
@@ -27,13 +28,14 @@ type page struct {
 	// seconds of the window by intended time; the one after the last holds what is beyond it.
 	seconds []tally
 
-	*times                       // since the last turn
-	own           hist.Histogram // delays that are the generator's, of the window
-	phase         [phases]hist.Histogram
-	inFlight      time.Duration // time in flight within the window, summed
-	inSystem      time.Duration // time in flight at all, summed
-	arrived, left [quarters]int64
-	first         [classes]error // the first error of each class
+	*times                  // since the last turn
+	own      hist.Histogram // delays that are the generator's, of the window
+	phase    [phases]hist.Histogram
+	inFlight time.Duration // time in flight within the window, summed
+	inSystem time.Duration // time in flight at all, summed
+	// By part of the window: arrivals, those that have left (dropped ones at once), and answers.
+	arrived, left, answered [parts]int64
+	first                   [classes]error // the first error of each class
 
 	_ [64]byte // pages stay off each other's cache lines
 }
@@ -86,8 +88,8 @@ func (p *page) tallyOf(intended time.Duration) *tally {
 	return p.second(int(intended / time.Second))
 }
 
-func (b *book) quarter(t time.Duration) int {
-	return min(quarters-1, int(t*quarters/b.window))
+func (b *book) part(t time.Duration) int {
+	return min(parts-1, int(float64(t)/float64(b.window)*parts))
 }
 
 // planned counts an arrival that is not sent: dropped or cancelled.
@@ -102,8 +104,8 @@ func (b *book) planned(p *page, intended time.Duration, dropped bool) {
 		t.cancelled++
 	}
 	if intended >= 0 {
-		p.arrived[b.quarter(intended)]++
-		p.left[b.quarter(intended)]++
+		p.arrived[b.part(intended)]++
+		p.left[b.part(intended)]++
 	}
 }
 
@@ -114,7 +116,7 @@ func (b *book) sent(p *page, op *Operation) {
 	t.planned++
 	t.sent++
 	if op.intended >= 0 {
-		p.arrived[b.quarter(op.intended)]++
+		p.arrived[b.part(op.intended)]++
 	}
 	p.mu.Unlock()
 }
@@ -155,7 +157,9 @@ func (b *book) enter(p *page, op *Operation, class Class, now time.Duration) {
 	p.inSystem += now - op.sent
 	p.inFlight += min(now, b.window) - min(op.sent, b.window)
 	if now <= b.window {
-		p.left[b.quarter(now)]++
+		part := b.part(now)
+		p.left[part]++
+		p.answered[part]++
 		if class == 0 {
 			p.second(int(now/time.Second)).completed++
 		}

@@ -22,6 +22,8 @@ const (
 	// cpuShare of the processor time that the process may use is starvation: it leaves the
 	// scheduler no room to be in time.
 	cpuShare = 0.95
+	// reached is the share of the clients of a closed loop that must be in flight on average.
+	reached = 0.9
 	// clockDrift is how far the two clocks may disagree on the window.
 	clockDrift = 50 * time.Millisecond
 	clockShare = 0.01
@@ -44,6 +46,7 @@ func judge(a *Account, p Plan, s *sums, clocksApart time.Duration) {
 	}
 	a.Valid = len(a.VoidBy) == 0
 	findOverload(a, p, s)
+	findStall(a, p, s)
 	remark(a, p)
 }
 
@@ -123,12 +126,15 @@ func findOverload(a *Account, p Plan, s *sums) {
 	if p.Closed() || a.Interrupted {
 		return
 	}
-	var backlog [quarters]int64
-	var left, arrived int64
-	for q := range quarters {
-		arrived += s.arrived[q]
-		left += s.left[q]
-		backlog[q] = arrived - left
+	const quarters = 4
+	var backlog, arrivals, leaving [quarters]int64
+	for i := range parts {
+		arrivals[i*quarters/parts] += s.arrived[i]
+		leaving[i*quarters/parts] += s.left[i]
+	}
+	for q, open := 0, int64(0); q < quarters; q++ {
+		open += arrivals[q] - leaving[q]
+		backlog[q] = open
 	}
 	whole := backlog[quarters-1]
 	grows := whole >= 10
@@ -137,8 +143,8 @@ func findOverload(a *Account, p Plan, s *sums) {
 		before = backlog[q]
 	}
 	half := p.For.Seconds() / 2
-	offered := float64(s.arrived[2]+s.arrived[3]) / half
-	completed := float64(s.left[2]+s.left[3]) / half
+	offered := float64(arrivals[2]+arrivals[3]) / half
+	completed := float64(leaving[2]+leaving[3]) / half
 	switch {
 	case grows:
 		a.Overload = true
@@ -166,12 +172,35 @@ func remark(a *Account, p Plan) {
 	if n := a.Histograms["response"].Saturated(); n > 0 {
 		a.note("%d response times were longer than %s, beyond the histogram; they are counted, the largest is exact", n, time.Duration(1<<47-1))
 	}
-	if !p.Closed() && a.Lag.P99 != nil && a.OwnDelay.P99 != nil && *a.Lag.P99 > 2**a.OwnDelay.P99 && time.Duration(*a.Lag.P99) > time.Millisecond {
-		a.note("operations waited for a slot or a connection before they were sent (lag p99 %s): response time contains that wait, service time does not", time.Duration(*a.Lag.P99))
+	if waited, own, name := a.waited(); !p.Closed() && waited > 2*own && waited > time.Millisecond {
+		a.note("operations waited for a slot or a connection before they were sent (lag %s %s): response time contains that wait, service time does not", name, waited)
+	}
+	if p.Closed() && p.Think == 0 && !a.Interrupted && a.OK > 0 && a.InFlightMean < reached*float64(p.Clients)*a.steadyShare(p) {
+		a.note("%d clients were asked for, but %.3g operations were in flight on average, over %d connections at most: the load is that of so many", p.Clients, a.InFlightMean, a.Connections)
 	}
 	if a.Planned == 0 || a.OK == 0 {
 		a.note("no operation ended ok: there is no response time")
 	}
+}
+
+// steadyShare is the share of the window without one service time, which a warm-up's last operations
+// may take up; at least a half.
+func (a *Account) steadyShare(p Plan) float64 {
+	if a.Service.P50 == nil {
+		return 0.5
+	}
+	return 1 - min(0.5, float64(*a.Service.P50)/float64(p.For))
+}
+
+// waited is the highest quantile of the lag that is known, and the generator's own part in it.
+func (a *Account) waited() (waited, own time.Duration, name string) {
+	if a.Lag.P99 != nil && a.OwnDelay.P99 != nil {
+		return time.Duration(*a.Lag.P99), time.Duration(*a.OwnDelay.P99), "p99"
+	}
+	if a.Lag.Max != nil && a.OwnDelay.Max != nil {
+		return time.Duration(*a.Lag.Max), time.Duration(*a.OwnDelay.Max), "at most"
+	}
+	return 0, 0, ""
 }
 
 // perSecond prints a rate for people: whole numbers from 10 up, two digits below.

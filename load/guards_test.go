@@ -9,6 +9,19 @@ import (
 	"github.com/assaybench/assay/hist"
 )
 
+// evenly spreads n over the parts of a window.
+func evenly(n int) [parts]int64 { return byQuarter([]int{n / 4, n / 4, n / 4, n / 4}) }
+
+// byQuarter spreads a number over each quarter of the window.
+func byQuarter(quarters []int) (spread [parts]int64) {
+	for q, n := range quarters {
+		for i := range n {
+			spread[(q*n+i)*parts/4/n]++
+		}
+	}
+	return spread
+}
+
 // judged is the judgement on an account in which everything is well but for one change.
 func judged(change func(a *Account, p *Plan, s *sums), clocksApart time.Duration) Account {
 	ns := func(d time.Duration) *int64 { v := int64(d); return &v }
@@ -23,7 +36,7 @@ func judged(change func(a *Account, p *Plan, s *sums), clocksApart time.Duration
 		Histograms: map[string]Series{"response": new(hist.Histogram)},
 	}
 	p := Plan{For: 10 * time.Second, Timeout: 10 * time.Second, InFlight: 1000, Bound: "rate x timeout", spans: []span{{100, 100, 10 * time.Second}}}
-	s := &sums{arrived: [quarters]int64{250, 250, 250, 250}, left: [quarters]int64{250, 250, 250, 250}}
+	s := &sums{arrived: evenly(1000), left: evenly(1000), answered: evenly(1000)}
 	change(&a, &p, s)
 	judge(&a, p, s, clocksApart)
 	return a
@@ -67,7 +80,18 @@ func TestGuards(t *testing.T) {
 		{name: "window too short", change: func(_ *Account, p *Plan, _ *sums) { p.For = time.Microsecond }, void: "clock"},
 		{name: "books that do not balance", change: func(a *Account, _ *Plan, _ *sums) { a.OK-- }, void: "ledger", note: "mistake in assay"},
 		{name: "a second that does not balance", change: func(a *Account, _ *Plan, _ *sums) { a.Seconds = []Second{{}, {Ledger: Ledger{Sent: 1}}} }, void: "ledger", note: "second 1"},
-		{name: "a backlog that grows", change: func(_ *Account, _ *Plan, s *sums) { s.left = [quarters]int64{200, 200, 200, 200} }, note: "the server completes 80/s of the 100/s offered"},
+		{name: "a backlog that grows", change: func(_ *Account, _ *Plan, s *sums) { s.left = evenly(800) }, note: "the server completes 80/s of the 100/s offered"},
+		{name: "a stall", change: func(_ *Account, _ *Plan, s *sums) { clear(s.answered[64:192]) }, note: "nothing was answered for 5s from 2.5s on, while 500 operations were due"},
+		{name: "a stall of a closed loop", change: func(_ *Account, p *Plan, s *sums) {
+			p.Clients = 8
+			clear(s.answered[64:192])
+		}, note: "some 500 operations were never sent"},
+		{name: "fewer in flight than clients", change: func(a *Account, p *Plan, _ *sums) {
+			p.Clients, a.InFlightMean, a.Connections = 100, 12, 12
+		}, note: "100 clients were asked for, but 12 operations"},
+		{name: "a wait for a slot of few operations", change: func(a *Account, _ *Plan, _ *sums) {
+			a.Lag, a.OwnDelay = Quantiles{Max: ns(3 * time.Second)}, Quantiles{Max: ns(time.Millisecond)}
+		}, note: "lag at most 3s"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			a := judged(c.change, c.apart)
@@ -86,13 +110,29 @@ func TestGuards(t *testing.T) {
 
 // A stall is no overload: its backlog goes away again.
 func TestAStallIsNoOverload(t *testing.T) {
-	for name, left := range map[string][quarters]int64{
+	for name, left := range map[string][]int{
 		"early":      {100, 400, 250, 250},
 		"at the end": {250, 250, 250, 150},
 		"all over":   {240, 255, 245, 250},
 	} {
-		if a := judged(func(_ *Account, _ *Plan, s *sums) { s.left = left }, 0); a.Overload {
+		if a := judged(func(_ *Account, _ *Plan, s *sums) { s.left = byQuarter(left) }, 0); a.Overload {
 			t.Errorf("%s: called overload: %q", name, a.Notes)
+		}
+	}
+}
+
+// A silence that is short, that little was due in, or in which the generator stood still as well, is
+// no stall of the target.
+func TestWhatIsNoStall(t *testing.T) {
+	still := int64(5 * time.Second)
+	for name, change := range map[string]func(a *Account, p *Plan, s *sums){
+		"short":                 func(_ *Account, _ *Plan, s *sums) { clear(s.answered[100:104]) },
+		"of the machine":        func(a *Account, _ *Plan, s *sums) { clear(s.answered[64:192]); a.Generator.Hiccups.Max = &still },
+		"nothing due":           func(_ *Account, _ *Plan, s *sums) { clear(s.answered[64:192]); clear(s.arrived[64:192]) },
+		"as long as a response": func(a *Account, _ *Plan, s *sums) { clear(s.answered[:64]); *a.Response.P50 = int64(2 * time.Second) },
+	} {
+		if a := judged(change, 0); strings.Contains(strings.Join(a.Notes, " "), "stall:") {
+			t.Errorf("%s: %q", name, a.Notes)
 		}
 	}
 }
