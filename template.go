@@ -7,7 +7,7 @@ import (
 
 // A Template is a string in which {identifier} stands for the value of a factor, a derived name or
 // a built-in. {{ and }} are literal braces, and so is any brace around something that is not one
-// bare identifier: {"a":1}, ${X} and \d{3} stay as they are. The zero Template is the empty string.
+// bare identifier: {"a":{"b":1}}, ${X} and \d{3} stay as they are. The zero Template is the empty string.
 type Template struct {
 	parts []part
 }
@@ -17,10 +17,12 @@ type part struct {
 	name bool
 }
 
-// ParseTemplate splits s into its literal and its named parts. It cannot fail.
+// ParseTemplate splits s into its literal and its named parts. It cannot fail. A }} closes the {{ that
+// is open; where a single { is open instead, as in {"a":{"b":1}}, it is two single braces.
 func ParseTemplate(s string) Template {
 	var t Template
 	var lit strings.Builder
+	var open []string // braces that are not closed yet: "{" or "{{"
 	flush := func() {
 		if lit.Len() > 0 {
 			t.parts = append(t.parts, part{text: lit.String()})
@@ -28,26 +30,53 @@ func ParseTemplate(s string) Template {
 		}
 	}
 	for i := 0; i < len(s); {
-		switch {
-		case strings.HasPrefix(s[i:], "{{"), strings.HasPrefix(s[i:], "}}"):
-			lit.WriteByte(s[i])
-			i += 2
-		case s[i] == '{' && (i == 0 || s[i-1] != '$'):
-			end := strings.IndexByte(s[i:], '}')
-			if end > 0 && IsIdent(s[i+1:i+end]) {
-				flush()
-				t.parts = append(t.parts, part{text: s[i+1 : i+end], name: true})
-				i += end + 1
-				continue
-			}
-			fallthrough
-		default:
-			lit.WriteByte(s[i])
-			i++
+		if name := bareName(s, i); name != "" {
+			flush()
+			t.parts = append(t.parts, part{text: name, name: true})
+			i += len(name) + 2
+			continue
 		}
+		lit.WriteByte(s[i])
+		var read int
+		read, open = brace(s[i:], open)
+		i += read
 	}
 	flush()
 	return t
+}
+
+// bareName is the identifier in braces that starts at s[i]; empty if there is none.
+func bareName(s string, i int) string {
+	if s[i] != '{' || i > 0 && s[i-1] == '$' {
+		return ""
+	}
+	end := strings.IndexByte(s[i:], '}')
+	if end <= 0 || !IsIdent(s[i+1:i+end]) {
+		return ""
+	}
+	return s[i+1 : i+end]
+}
+
+// brace is how many bytes stand for the one literal byte at the start of s, and which braces are open
+// behind it.
+func brace(s string, open []string) (read int, after []string) {
+	top := ""
+	if n := len(open); n > 0 {
+		top = open[n-1]
+	}
+	switch {
+	case strings.HasPrefix(s, "{{"):
+		return 2, append(open, "{{")
+	case s[0] == '{':
+		return 1, append(open, "{")
+	case strings.HasPrefix(s, "}}") && top == "{{":
+		return 2, open[:len(open)-1]
+	case s[0] == '}' && top == "{":
+		return 1, open[:len(open)-1]
+	case strings.HasPrefix(s, "}}"):
+		return 2, open
+	}
+	return 1, open
 }
 
 // Names are the identifiers that t needs, in order of appearance, with repetitions.
