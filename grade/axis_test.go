@@ -251,3 +251,60 @@ func TestSame(t *testing.T) {
 		})
 	}
 }
+
+func TestSamePrintsTheIntervalThatDecides(t *testing.T) {
+	b := twoSides(t, 12, "> 1")
+	b.e.Hypotheses[0].Kind, b.e.Hypotheses[0].Margin, b.e.Hypotheses[0].Expect = assay.Same, 0.03, assay.Expectation{}
+	v := b.run(0, "s", noisy("rate_m", 0.005, 3, rates(467, 466))).want(assay.Pass, assay.Holds)
+	if math.Abs(v.Confidence-0.90) > 1e-12 || *v.Low < 0.97 || *v.High > 1.03 {
+		t.Errorf("%v to %v at %v; want the interval of two one-sided tests, inside the margin", *v.Low, *v.High, v.Confidence)
+	}
+}
+
+// A level at which the target crashes misses, and so does one at which a kill rule on the very measure
+// fired; a level that was killed for another harm is unknown.
+func TestHighestOfFailingLevels(t *testing.T) {
+	kill := func(s string) assay.KillRule {
+		c, err := assay.ParseCondition(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return assay.KillRule{When: c}
+	}
+	for _, c := range []struct {
+		name   string
+		last   assay.Outcome
+		rule   string
+		accept bool
+		status assay.Status
+		reason assay.Reason
+		high   float64
+	}{
+		{"crashed", assay.Crashed, "", false, assay.Pass, assay.Holds, 6},
+		{"killed for its own measure", assay.Killed, "mean(rtt(share)) > 100ms over 5s", false, assay.Pass, assay.Holds, 6},
+		{"killed for another", assay.Killed, "load1 > 50", false, assay.Untested, assay.Censored, math.NaN()},
+		{"killed for another, and that accepted", assay.Killed, "load1 > 50", true, assay.Pass, assay.Holds, 6},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := newBench(t, 12, []string{"offered", "2", "4", "6"})
+			cond, err := assay.ParseCondition("mean(rtt(share)) < 50ms")
+			if err != nil {
+				t.Fatal(err)
+			}
+			h := assay.Hypothesis{Kind: assay.Highest, Along: "offered", Meets: []assay.Condition{cond}, Expect: expect(t, "< 6"), Censoring: c.accept}
+			if c.rule != "" {
+				for i := range b.e.Settings {
+					b.e.Settings[i].Workload.Kills = []assay.KillRule{kill(c.rule)}
+				}
+			}
+			plain := noisy("mean(rtt_ns(share))", 0.05, 3, func(assay.Cell) float64 { return 10e6 })
+			v := b.claim(h).run(0, "s", func(s Step, tr *assay.Trial) {
+				plain(s, tr)
+				if tr.Cell["offered"] == "6" {
+					tr.Outcome = c.last
+				}
+			}).want(c.status, c.reason)
+			wantEnds(t, v, 4, c.high)
+		})
+	}
+}

@@ -81,8 +81,26 @@ func (j *judge) highestOf(h *assay.Hypothesis, curves []curve) Finding {
 		out.say(assay.Undecided, assay.Underpowered)
 		return out
 	}
-	out.say(c.atMostAndLeast(low, high))
+	status, reason := c.atMostAndLeast(low, high)
+	if status != assay.Pass && status != assay.Fail && unknownBetween(curves, low, high) {
+		status, reason = assay.Untested, assay.Censored
+	}
+	out.say(status, reason)
 	return out
+}
+
+// unknownBetween reports whether an undecided level holds trials whose numbers nobody knows.
+func unknownBetween(curves []curve, low, high int) bool {
+	for i := range curves {
+		for _, r := range curves[i].rows {
+			for _, e := range r.entries[low+1 : high] {
+				if e.state == censored && !e.bound {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // sequences are the last level shown to meet, from the bottom, and the last shown to miss, from the top.
