@@ -3,6 +3,7 @@ package grade
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/assaybench/assay"
 	"github.com/assaybench/assay/stat"
@@ -85,8 +86,26 @@ func (j *judge) highestOf(h *assay.Hypothesis, curves []curve) Finding {
 	if status != assay.Pass && status != assay.Fail && unknownBetween(curves, low, high) {
 		status, reason = assay.Untested, assay.Censored
 	}
+	if guard := j.voidLevel(c, low, high); guard != "" && status != assay.Pass && status != assay.Fail {
+		out.say(assay.Void, guard, "voids left no trial at a level between")
+		return out
+	}
 	out.say(status, reason)
 	return out
+}
+
+// voidLevel is what voided every trial of a level between low and high, if there is such a level. A
+// level that was never put to the target is no sign that the target missed there.
+func (j *judge) voidLevel(c *curve, low, high int) assay.Reason {
+	for level := low + 1; level < high; level++ {
+		if slices.ContainsFunc(c.rows, func(r row) bool { return r.entries[level].state != absent }) {
+			continue
+		}
+		if guard := chief(j.tally(c.f, c.cells[level])); guard != "" {
+			return guard
+		}
+	}
+	return ""
 }
 
 // unknownBetween reports whether an undecided level holds trials whose numbers nobody knows.

@@ -38,6 +38,14 @@ func services() []scene {
 			b := service(v, "offered", "6", "12", "18").measure("done", "/s", assay.More).claim(v.value("done", "> 5", nil))
 			return b.run(0, "s", both(v.gives("done", by("offered", map[string]float64{"6": 5.25, "12": 9.6, "18": 12.2})), voids("delivered")))
 		}, assay.Void, assay.GuardReason("delivered"), nil},
+		{"T7.1b", "only the lower step was ever sent", func(v *variant) *bench {
+			b := service(v, "offered", "6", "12", "18").claim(highest(v, ">= 18", nil))
+			return b.run(0, "s", both(v.gives(p95, second(0.5)), v.gives("errors_ratio", second(0)), func(s Step, t *assay.Trial) {
+				if t.Cell["offered"] != "6" {
+					voids("delivered")(s, t)
+				}
+			}))
+		}, assay.Void, assay.GuardReason("delivered"), wantNote("offered=6: meets", "offered=12: undecided")},
 		{"T7.2", "the generator died and the service looked dead", func(v *variant) *bench {
 			b := service(v, "offered", "12").measure("done", "/s", assay.More).claim(v.value("done", "> 5", nil))
 			return b.run(0, "s", both(v.exactly("done", func(assay.Cell) float64 { return 0 }), voids("generator")))
