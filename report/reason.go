@@ -185,8 +185,17 @@ func sayVacuous(c claim) string {
 	if c.okTrials(nil) == 0 {
 		return "no trial that the claim is about ended ok"
 	}
-	if c.h.Kind != assay.Identical && c.measured() == 0 {
-		return "no trial that the claim is about has a number for " + c.h.Measure.String()
+	if c.h.Kind == assay.Identical {
+		return c.h.Measure.String() + " is not there for every cell, so there is nothing to hold side by side"
+	}
+	for _, side := range []assay.Cell{nil, c.h.Of, c.h.To} {
+		switch {
+		case c.measured(side) > 0 || side != nil && len(side) == 0:
+		case side == nil:
+			return "no trial that the claim is about has a number for " + c.h.Measure.String()
+		default:
+			return "no trial with " + c.side(side) + c.at() + " has a number for " + c.h.Measure.String()
+		}
 	}
 	return c.h.Measure.String() + " is constant and equal wherever the claim looks, so it could not have come out otherwise"
 }
@@ -294,15 +303,15 @@ func (c claim) okTrials(side assay.Cell) (n int) {
 	return n
 }
 
-// measured counts the trials of the claim that have its measure as a number.
-func (c claim) measured() (n int) {
+// measured counts the trials of one side, or of the whole claim, that have its measure as a number.
+func (c claim) measured(side assay.Cell) (n int) {
 	for _, m := range c.f.Measures {
 		if m.Ref != c.h.Measure {
 			continue
 		}
 		for i := range c.f.Trials {
 			t := &c.f.Trials[i]
-			if t.Counts() && t.Outcome == assay.OK && t.Cell.Matches(c.h.At) && !math.IsNaN(m.Values[i]) {
+			if t.Counts() && t.Outcome == assay.OK && t.Cell.Matches(c.h.At) && t.Cell.Matches(side) && !math.IsNaN(m.Values[i]) {
 				n++
 			}
 		}
