@@ -441,3 +441,83 @@ func TestOracle(t *testing.T) {
 		t.Errorf("%+v, want one void", n)
 	}
 }
+
+func TestRateBoundByTheOffer(t *testing.T) {
+	b := newBench(t, 12, []string{"side", "a", "b"})
+	for i := range b.e.Settings {
+		b.e.Settings[i].Workload.Load = &assay.Load{Rate: 100, For: 10 * time.Second}
+	}
+	b.claim(assay.Hypothesis{Kind: assay.Same, Measure: ref(t, "rate"), Of: assay.Cell{"side": "a"}, To: assay.Cell{"side": "b"}, Margin: 0.05})
+	b.claim(assay.Hypothesis{ID: "H2", Kind: assay.Absolute, Measure: ref(t, "rate"), At: assay.Cell{"side": "a"}, Expect: expect(t, "> 90/s")})
+	b.run(0, "s", noisy("rate_per_s", 0.001, 3, rates(99.5, 99.6)))
+	b.want(assay.Untested, assay.Censored)
+	if v := b.judge().Verdicts.Hypotheses[1]; v.Verdict != assay.Pass {
+		t.Errorf("at least 90/s: %s %s; a bound from below is enough", v.Verdict, v.Reason)
+	}
+	b.trials = nil
+	b.run(0, "s", noisy("rate_per_s", 0.001, 3, rates(70, 70))).want(assay.Pass, assay.Holds)
+}
+
+func TestBlocksAddedAfterALookJudgeAlone(t *testing.T) {
+	b := twoSides(t, 6, "> 1.05").run(0, "s", noisy("rate_m", 0.01, 3, rates(150, 100)))
+	before := assay.NewPlan(&b.e, b.seed)
+	n := len(b.trials)
+	b.e.Blocks = 14
+	b.run(0, "s", noisy("rate_m", 0.01, 3, rates(100, 100)))
+	f := b.folder()
+	f.Registration.Plan = before
+	f.Registration.Amendments = []assay.Amendment{{Time: time.Unix(0, 0), Trials: n, Changes: []string{"blocks"}, Plan: assay.NewPlan(&b.e, b.seed)}}
+	v := Judge(f).Verdicts.Hypotheses[0]
+	if v.Verdict != assay.Fail || v.Blocks != 8 || v.Exploratory {
+		t.Errorf("%s %s over %d blocks, exploratory %v; want FAIL by the 8 added blocks alone", v.Verdict, v.Reason, v.Blocks, v.Exploratory)
+	}
+	// Added before the plan was done, they pool: no look had been taken.
+	f.Registration.Amendments[0].Trials = n - 1
+	if v := Judge(f).Verdicts.Hypotheses[0]; v.Blocks != 14 {
+		t.Errorf("%d blocks, want all 14", v.Blocks)
+	}
+}
+
+func TestIdenticalOfFailedAndKilledTrials(t *testing.T) {
+	for _, c := range []struct {
+		outcome assay.Outcome
+		keep    bool
+		status  assay.Status
+		reason  assay.Reason
+	}{
+		{assay.Failed, false, assay.Fail, assay.Contradicted},
+		{assay.Killed, false, assay.Untested, assay.Censored},
+		{assay.OK, false, assay.Untested, assay.Censored},
+		{assay.OK, true, assay.Pass, assay.Holds},
+	} {
+		b := newBench(t, 4, []string{"side", "a", "b"}).measure("output", "", "")
+		b.claim(assay.Hypothesis{Kind: assay.Identical, Measure: ref(t, "output")})
+		b.run(0, "s", func(s Step, tr *assay.Trial) {
+			tr.Measures["output"] = assay.Txt("x")
+			if s.Block == 2 && tr.Cell["side"] == "a" {
+				tr.Outcome = c.outcome
+				if !c.keep {
+					delete(tr.Measures, "output")
+				}
+			}
+		}).want(c.status, c.reason)
+	}
+}
+
+func TestCounts(t *testing.T) {
+	b := twoSides(t, 6, "> 1")
+	b.e.Warmup, b.e.Retries = 2, 0
+	outcomes := []assay.Outcome{assay.OK, assay.Failed, assay.Killed, assay.Capped, assay.Refused, assay.OOM}
+	b.run(0, "s", func(s Step, tr *assay.Trial) {
+		if s.Warmup {
+			tr.Outcome = assay.Failed
+			return
+		}
+		tr.Outcome = outcomes[s.Block-1]
+		tr.Valid = s.Block != 1 || s.Position != 1
+	})
+	want := assay.TrialCount{Planned: 12, OK: 1, Void: 1, Failed: 4, Killed: 4, Refused: 2}
+	if n := b.judge().Verdicts.Trials; n != want {
+		t.Errorf("%+v, want %+v", n, want)
+	}
+}
