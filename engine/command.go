@@ -41,6 +41,7 @@ func (t *trial) command(ctx context.Context, w *assay.Workload) {
 	defer stderr.Close()
 	inv.Stdout, inv.Stderr = stdout, stderr
 	inv.Started = func(pid int) { t.pid.Store(int64(pid)) }
+	inv.Stuck = t.stuck
 	inv.Cap, inv.HungAfter, inv.Progress = w.Cap, w.Hung.After, t.progressFile(w)
 	exit, err := target.Execute(ctx, inv)
 	if err != nil {
@@ -82,6 +83,9 @@ func (t *trial) recordExit(e target.Exit) {
 		"exit":         float64(e.Code),
 	} {
 		t.record.Measures[assay.MeasureKey(assay.MeasureRef{Name: name})] = assay.Num(x)
+	}
+	if e.Wall > 0 {
+		t.derived("cpu_per_wall", float64(e.User+e.System)/float64(e.Wall))
 	}
 	if e.Leftover > 0 {
 		t.note(fmt.Sprintf("leftover: %d processes outlived the command and were ended", e.Leftover))

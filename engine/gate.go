@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/assaybench/assay"
+	"github.com/assaybench/assay/machine"
 	"github.com/assaybench/assay/telemetry"
 )
 
@@ -13,8 +14,9 @@ import (
 const gatePoll = 250 * time.Millisecond
 
 // gates waits for every gate in turn and records what was read. An error says that the trial may
-// not begin.
-func (t *trial) gates(ctx context.Context) error {
+// not begin. Gates on what is in the page cache are asked late: digests read files, and hooks evict
+// them.
+func (t *trial) gates(ctx context.Context, late bool) error {
 	if len(t.run.Experiment.Gates) == 0 {
 		return nil
 	}
@@ -24,7 +26,7 @@ func (t *trial) gates(ctx context.Context) error {
 	}
 	defer closeProbers(gauge.Probers)
 	for _, g := range t.run.Experiment.Gates {
-		if !t.record.Cell.Matches(g.At) {
+		if !t.record.Cell.Matches(g.At) || g.Condition.Measure.Name == residentMeasure != late {
 			continue
 		}
 		reading, err := t.gate(ctx, gauge, g)
@@ -38,7 +40,8 @@ func (t *trial) gates(ctx context.Context) error {
 
 // openGauge is a gauge with the probes of the cell.
 func (t *trial) openGauge() (*telemetry.Gauge, error) {
-	g := &telemetry.Gauge{Probers: map[string]telemetry.Prober{}, Dir: t.dir}
+	g := &telemetry.Gauge{Probers: map[string]telemetry.Prober{}, Dir: t.dir,
+		Calibrate: machine.Calibrate, Reference: t.run.calibration}
 	for _, p := range t.setting.Workload.Probes {
 		prober, err := telemetry.NewProber(p)
 		if err != nil {
@@ -56,17 +59,26 @@ func closeProbers(probers map[string]telemetry.Prober) {
 	}
 }
 
-// gate reads the gate's measure until the condition holds or its patience is at an end.
-func (t *trial) gate(ctx context.Context, gauge *telemetry.Gauge, g assay.Gate) (assay.GateReading, error) {
+// filled is a gate's condition with its object filled in.
+func (t *trial) filled(g assay.Gate) (assay.Condition, error) {
 	c := g.Condition
-	if !g.Object.IsZero() {
-		object, err := g.Object.Expand(t.environment())
-		if err != nil {
-			return assay.GateReading{Condition: c.String()}, err
-		}
+	if g.Object.IsZero() {
+		return c, nil
+	}
+	object, err := g.Object.Expand(t.environment())
+	if err == nil {
 		c.Measure.Object = object
 	}
+	return c, err
+}
+
+// gate reads the gate's measure until the condition holds or its patience is at an end.
+func (t *trial) gate(ctx context.Context, gauge *telemetry.Gauge, g assay.Gate) (assay.GateReading, error) {
+	c, err := t.filled(g)
 	reading := assay.GateReading{Condition: c.String()}
+	if err != nil {
+		return reading, err
+	}
 	builtin, _ := assay.BuiltinMeasure(c.Measure.Name)
 	start := time.Now()
 	for waiting := false; ; waiting = true {

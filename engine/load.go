@@ -2,8 +2,11 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"time"
@@ -16,8 +19,8 @@ import (
 // loadStats are the statistics that every load trial records of its times.
 var loadStats = []string{"mean", "p50", "p90", "p95", "p99", "p99.9", "max"}
 
-// load sends the trial's load and records its account.
-func (t *trial) load(ctx context.Context, w *assay.Workload) {
+// load sends the trial's load and records its account; end stops the trial's work for a cause.
+func (t *trial) load(ctx context.Context, w *assay.Workload, end context.CancelCauseFunc) {
 	seed := t.seedOf(w.Load)
 	plan, err := load.NewPlan(*w.Load, seed)
 	if err != nil {
@@ -30,11 +33,13 @@ func (t *trial) load(ctx context.Context, w *assay.Workload) {
 		t.refuse(ctx, err)
 		return
 	}
-	account, err := load.Run(ctx, plan, d, load.Options{Dir: t.dir})
+	account, err := load.Run(ctx, plan, d, load.Options{Dir: t.dir, Tick: t.progressing(w.Hung.After, end)})
 	err = errors.Join(err, d.Close())
 	switch {
 	case errors.Is(context.Cause(ctx), errCap):
 		t.record.Outcome = assay.Capped
+	case errors.Is(context.Cause(ctx), errHung):
+		t.record.Outcome = assay.Hung
 	case account.Interrupted: // by a kill rule, or by the user
 		t.record.Outcome = assay.Interrupted
 	case err != nil:
@@ -44,6 +49,20 @@ func (t *trial) load(ctx context.Context, w *assay.Workload) {
 		t.record.Outcome = assay.OK
 	}
 	t.recordAccount(&account)
+	t.printAccount(&account)
+	t.shortfalls(w.Load, &account)
+}
+
+// printAccount writes the account where a command's output would stand, so that declared measures and
+// achieved levels read it in the same way (json: connections).
+func (t *trial) printAccount(a *load.Account) {
+	b, err := json.MarshalIndent(a, "", "  ")
+	if err == nil {
+		err = os.WriteFile(filepath.Join(t.dir, stdoutFile), append(b, '\n'), 0o666)
+	}
+	if err != nil {
+		t.note("account: " + err.Error())
+	}
 }
 
 // seedOf is the seed of the arrivals: of the block, unless the file says of the trial.

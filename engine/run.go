@@ -43,6 +43,9 @@ type Run struct {
 	stats    map[string][]string      // statistics to record of each time of operations
 	files    fingerprints
 	first    map[string]string // digest by executable or input file, of the first trial that used it
+	leaks    leaks
+	// calibration is how long the calibration took when the folder first asked for it.
+	calibration time.Duration
 }
 
 // A Phase says where in a trial a run stands.
@@ -70,6 +73,9 @@ type Progress struct {
 // ctx is ctx's error; the trial under way is then recorded as interrupted.
 func (r *Run) Do(ctx context.Context) (err error) {
 	r.prepare()
+	if err := r.calibrate(ctx); err != nil {
+		return err
+	}
 	defer r.services.stopAll()
 	executed := 0
 	for {

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/assaybench/assay"
 	"github.com/assaybench/assay/measure"
+	"github.com/assaybench/assay/target"
 	"github.com/assaybench/assay/telemetry"
 )
 
@@ -24,10 +26,12 @@ type trial struct {
 	record  assay.Trial
 	killed  *assay.KillRule // the rule that stopped it; nil for none
 
+	resident float64 // the greatest share of an input in the page cache when it began
+
 	pid       atomic.Int64 // of the command, while it executes
-	recovered atomic.Int64 // ns from a restart on purpose until the target served again
 	mu        sync.Mutex
-	aside     []string // notes from beside the trial
+	aside     []string                 // notes from beside the trial
+	recovered map[string]time.Duration // from a fault on purpose until the target served again
 }
 
 // execute fills the record. It returns nothing: all that goes wrong is the trial's outcome, or what
@@ -36,22 +40,26 @@ func (t *trial) execute(ctx context.Context) {
 	t.record.StartedAt = time.Now().UTC()
 	w := &t.setting.Workload
 	for _, begin := range []func() error{
-		func() error { return t.gates(ctx) },
+		func() error { return t.gates(ctx, false) },
 		func() error { return t.fingerprint(w) },
 		func() error { return t.run.hooks(ctx, w.Hooks.Prepare, t.values, t.dir, "prepare") },
+		func() error { return t.gates(ctx, true) },
 		func() error { return t.run.services.ready(ctx, t) },
 		func() error { return t.baseline(ctx) },
+		func() error { return t.warm(ctx) },
 	} {
 		if err := begin(); err != nil {
-			t.refuse(ctx, err)
+			t.unbegun(ctx, err)
 			return
 		}
 	}
+	t.run.leaks.look(ctx, t)
 	t.run.tell(Progress{Phase: Running, Step: t.step, Cell: t.record.Cell})
 	began := time.Now()
 	before := telemetry.Snapshot(t.run.services.objects()...)
 	counted := t.scrape(ctx)
 	t.work(ctx, w)
+	t.passes(ctx, w)
 	t.count(counted, t.scrape(ctx))
 	t.machine(before.Since())
 	t.run.services.judge(t, began)
@@ -64,15 +72,19 @@ func (t *trial) execute(ctx context.Context) {
 	}
 	if t.record.Outcome == assay.OK {
 		t.declared()
+		t.ceilings()
 	}
 	t.guards()
 }
 
 // work executes the workload under watch: its telemetry, probes, kill rules and events.
 func (t *trial) work(ctx context.Context, w *assay.Workload) {
-	watched := w.Load != nil || len(w.Targets)+len(w.Probes)+len(w.Kills) > 0
+	watched := w.Load != nil || len(w.Targets)+len(w.Probes)+len(w.Kills)+len(w.Events) > 0
 	if !watched {
+		stop := t.watchLater(ctx)
 		t.command(ctx, w)
+		stop()
+		t.tellAside()
 		return
 	}
 	watch, err := t.startWatch(ctx)
@@ -87,16 +99,24 @@ func (t *trial) work(ctx context.Context, w *assay.Workload) {
 	beside.Go(func() { t.watchKills(work, watch, cancel) })
 	beside.Go(func() { t.events(work, time.Now()) })
 	if w.Load != nil {
-		t.load(work, w)
+		t.load(work, w, cancel)
 	} else {
 		t.command(work, w)
 	}
 	cancel(nil)
 	beside.Wait()
 	t.stopWatch(watch)
+	t.tellAside()
+}
+
+// tellAside records what happened beside the work.
+func (t *trial) tellAside() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	t.record.Notes = append(t.record.Notes, t.aside...)
-	if ns := t.recovered.Load(); ns > 0 {
-		t.record.Measures["recovery_ns"] = assay.Num(float64(ns))
+	t.aside = nil
+	for name, took := range t.recovered {
+		t.measure(assay.MeasureRef{Name: "recovery", Object: name}, float64(took))
 	}
 }
 
@@ -105,6 +125,17 @@ func (t *trial) later(note string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.aside = append(t.aside, note)
+}
+
+// unbegun ends a trial that could not begin. A target that was started and did not come up is the
+// cell's doing, like a command that fails; anything else refuses the trial.
+func (t *trial) unbegun(ctx context.Context, cause error) {
+	if ctx.Err() == nil && errors.Is(cause, target.ErrUnready) {
+		t.record.Outcome = assay.Failed
+		t.note(cause.Error())
+		return
+	}
+	t.refuse(ctx, cause)
 }
 
 // refuse ends a trial that could not begin.
@@ -179,7 +210,9 @@ func (t *trial) declared() {
 		}
 		t.record.Achieved[f.Name] = v
 	}
-	t.record.OutputSHA256, _ = fileDigest(filepath.Join(t.dir, stdoutFile))
+	if t.setting.Workload.Command != nil { // a load's account differs each time
+		t.record.OutputSHA256, _ = fileDigest(filepath.Join(t.dir, stdoutFile))
+	}
 }
 
 // guards judges the experiment's own guards.

@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"sync"
+	"time"
 
 	"github.com/assaybench/assay"
 	"github.com/assaybench/assay/measure"
@@ -21,20 +24,69 @@ type watch struct {
 	bystanders []telemetry.Bystander
 }
 
-// startWatch begins to watch the trial's objects and to perform its probes.
-func (t *trial) startWatch(ctx context.Context) (*watch, error) {
-	w := &watch{}
+// watchAfter is how long a command without a target executes before it is watched: shorter ones are
+// over before the waits of a watch could be told from its start.
+const watchAfter = 500 * time.Millisecond
+
+// watchLater watches the trial's command once it has executed for a while, by what is cheap to read:
+// processor, threads and the quotas of control groups that it may have joined. stop ends the watch.
+func (t *trial) watchLater(ctx context.Context) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var began sync.WaitGroup
+	var w *watch
+	began.Go(func() {
+		if pause(ctx, watchAfter); ctx.Err() != nil {
+			return
+		}
+		trees := &telemetry.Trees{Objects: t.objects}
+		var err error
+		if w, err = t.openWatch(ctx, telemetry.Watch{Samplers: []telemetry.Sampler{
+			&telemetry.System{}, &telemetry.Processes{Trees: trees}, &telemetry.Threads{Trees: trees},
+			&telemetry.Quotas{Trees: trees}, &telemetry.Stalls{}, &telemetry.Heat{},
+		}}); err != nil {
+			t.later(err.Error())
+		}
+	})
+	return func() {
+		cancel()
+		began.Wait()
+		if w != nil {
+			t.stopWatch(w)
+		}
+	}
+}
+
+// openWatch starts a watch whose readings go into the trial's folder. After an error the probes are
+// the caller's to close.
+func (t *trial) openWatch(ctx context.Context, what telemetry.Watch) (*watch, error) {
+	w := &watch{bystanders: what.Probes}
 	var err error
 	if w.sink, err = os.Create(filepath.Join(t.dir, readingsFile)); err != nil {
 		return nil, fmt.Errorf("watch: %w", err)
 	}
+	what.Sink = w.sink
+	if w.series, err = what.Start(context.WithoutCancel(ctx)); err != nil {
+		w.sink.Close()
+		return nil, err
+	}
+	return w, nil
+}
+
+// startWatch begins to watch the trial's objects and to perform its probes.
+func (t *trial) startWatch(ctx context.Context) (*watch, error) {
+	var bystanders []telemetry.Bystander
+	closeAll := func() {
+		for _, b := range bystanders {
+			b.Prober.Close()
+		}
+	}
 	for _, p := range t.setting.Workload.Probes {
 		b, err := telemetry.NewBystander(p)
 		if err != nil {
-			w.close()
+			closeAll()
 			return nil, fmt.Errorf("probe %s: %w", p.Name, err)
 		}
-		w.bystanders = append(w.bystanders, b)
+		bystanders = append(bystanders, b)
 	}
 	var scrapes []*telemetry.Prometheus
 	for _, a := range t.setting.Workload.Targets {
@@ -42,15 +94,11 @@ func (t *trial) startWatch(ctx context.Context) (*watch, error) {
 			scrapes = append(scrapes, &telemetry.Prometheus{Target: a.Name, URL: a.Prometheus})
 		}
 	}
-	w.series, err = telemetry.Watch{
-		Samplers: telemetry.Local(t.objects), Remote: telemetry.Remote(scrapes...),
-		Probes: w.bystanders, Sink: w.sink,
-	}.Start(context.WithoutCancel(ctx))
+	w, err := t.openWatch(ctx, telemetry.Watch{Samplers: telemetry.Local(t.objects), Remote: telemetry.Remote(scrapes...), Probes: bystanders})
 	if err != nil {
-		w.close()
-		return nil, err
+		closeAll()
 	}
-	return w, nil
+	return w, err
 }
 
 func (w *watch) close() {
@@ -84,6 +132,11 @@ func (t *trial) stopWatch(w *watch) {
 			t.note(c.String())
 		}
 	}
+	for _, f := range w.series.Findings() {
+		if !slices.Contains(t.record.VoidBy, assay.GuardVoid(f.Guard)) {
+			t.void(f.Guard, f.Text)
+		}
+	}
 	t.reduceReadings()
 }
 
@@ -103,6 +156,8 @@ func (t *trial) reduceReadings() {
 		t.note(err.Error())
 		return
 	}
+	t.stalls(readings)
+	t.remark(readings)
 	series := map[assay.MeasureRef][]assay.Value{}
 	for _, r := range readings {
 		if reduced[r.Name] != "" {

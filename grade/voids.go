@@ -175,5 +175,8 @@ func chief(tallies ...tally) assay.Reason {
 			best = name
 		}
 	}
+	if best == assay.GuardVoid(string(assay.AboveCeiling)) {
+		return assay.AboveCeiling // what voids each trial voids the median of them: one reason
+	}
 	return assay.Reason(best)
 }
