@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -68,11 +69,7 @@ func gradeVerb(c *cobra.Command, dir string, f gradeFlags) error {
 
 // conclude grades what a run recorded, writes what is derived and prints it.
 func conclude(c *cobra.Command, folder *store.Folder, e *assay.Experiment, out output) error {
-	f := findings(folder.Dir(), e, folder.Contents())
-	if err := writeVerdicts(folder.Dir(), f.Verdicts); err != nil {
-		return err
-	}
-	path, err := writeReport(folder.Dir(), f)
+	f, err := derive(folder, e)
 	if err != nil {
 		return err
 	}
@@ -80,9 +77,19 @@ func conclude(c *cobra.Command, folder *store.Folder, e *assay.Experiment, out o
 		return err
 	}
 	if !out.json && !out.quiet {
-		fmt.Fprintf(c.OutOrStdout(), "\nreport: %s\n", path)
+		fmt.Fprintf(c.OutOrStdout(), "\nreport: %s\n", filepath.Join(folder.Dir(), store.ReportFile))
 	}
 	return findingsStatus(f)
+}
+
+// derive grades what a run recorded and writes verdicts.json and report.html.
+func derive(folder *store.Folder, e *assay.Experiment) (report.Findings, error) {
+	f := findings(folder.Dir(), e, folder.Contents())
+	if err := writeVerdicts(folder.Dir(), f.Verdicts); err != nil {
+		return f, err
+	}
+	_, err := writeReport(folder.Dir(), f)
+	return f, err
 }
 
 func (o output) print(c *cobra.Command, f report.Findings) error {

@@ -151,21 +151,43 @@ func (p *progress) draw() {
 	if !p.live || p.now.Phase == "" {
 		return
 	}
+	parts := []string{p.place(p.now.Step), fmt.Sprintf("%d/%d", p.done, p.total), clock(time.Since(p.start))}
+	if eta, ok := p.eta(); ok {
+		parts = append(parts, clock(eta)+" left")
+	}
+	if p.spoilt > 0 {
+		parts = append(parts, fmt.Sprintf("%d void", p.spoilt))
+	}
 	doing := p.now.Cell.String()
 	if p.now.Phase == engine.Waiting {
 		doing += " waits for " + p.now.Gate
 	}
-	text := fmt.Sprintf("%s  %d/%d trials  %s  %s", p.place(p.now.Step), p.done, p.total, doing, clock(time.Since(p.start)))
-	if eta, ok := p.eta(); ok {
-		text += "  " + clock(eta) + " left"
-	}
-	if p.spoilt > 0 {
-		text += fmt.Sprintf("  %d void", p.spoilt)
-	}
+	parts = append(parts, doing)
 	if p.last != "" {
-		text += "  last " + p.last
+		parts = append(parts, "last "+p.last)
 	}
-	fmt.Fprint(p.w, "\r\x1b[K"+clip(text, p.width-1))
+	fmt.Fprint(p.w, "\r\x1b[K"+fit(parts, p.width-1))
+}
+
+// fit joins parts as long as they fit into width columns; the first that does not is cut if little
+// else would stand there.
+func fit(parts []string, width int) string {
+	const gap = "  "
+	text := ""
+	for i, part := range parts {
+		next := part
+		if i > 0 {
+			next = text + gap + part
+		}
+		if len([]rune(next)) > width {
+			if len([]rune(text)) < width/2 {
+				return clip(next, width)
+			}
+			return text
+		}
+		text = next
+	}
+	return text
 }
 
 // place is where in the plan a step stands.

@@ -68,12 +68,28 @@ func runVerb(c *cobra.Command, arg string, f runFlags) error {
 	if runErr != nil && !errors.Is(runErr, context.Canceled) {
 		return runErr
 	}
-	status := conclude(c, folder, e, output{quiet: f.quiet, json: f.json})
-	if runErr != nil {
-		fmt.Fprintf(c.ErrOrStderr(), "assay: interrupted; assay run %s goes on from here\n", arg)
-		return exitStatus(exitInterrupted)
+	out := output{quiet: f.quiet, json: f.json}
+	if runErr == nil {
+		return conclude(c, folder, e, out)
 	}
-	return status
+	// What there is so far can be looked at, but it answers nothing yet.
+	if _, err := derive(folder, e); err != nil {
+		return err
+	}
+	recs := folder.Contents()
+	fmt.Fprintf(c.ErrOrStderr(), "assay: interrupted after %d of %d trials; assay run %s goes on from here\n",
+		finishedTrials(recs.Trials), plannedTrials(recs.Registration.CurrentPlan()), arg)
+	return exitStatus(exitInterrupted)
+}
+
+// finishedTrials counts the trials that will not be executed again.
+func finishedTrials(trials []assay.Trial) (n int) {
+	for i := range trials {
+		if trials[i].Outcome != assay.Interrupted {
+			n++
+		}
+	}
+	return n
 }
 
 // register registers the experiment, or sees that it is the one registered.
