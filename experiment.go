@@ -33,6 +33,9 @@ type Experiment struct {
 	Hypotheses []Hypothesis
 
 	Inputs []string // files hashed before each trial
+	// Machine are files of the machine (a governor, a sysctl) with what they hold while trials are
+	// executed; what they held before is put back.
+	Machine []Named
 	Setup  []Command
 	Clean  []Command // cleanup
 }

@@ -46,6 +46,7 @@ type Run struct {
 	leaks    leaks
 	// calibration is how long the calibration took when the folder first asked for it.
 	calibration time.Duration
+	asides      []string // notes for the next trial
 }
 
 // A Phase says where in a trial a run stands.
@@ -76,6 +77,11 @@ func (r *Run) Do(ctx context.Context) (err error) {
 	if err := r.calibrate(ctx); err != nil {
 		return err
 	}
+	undo, err := r.settle()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, undo()) }()
 	defer r.services.stopAll()
 	executed := 0
 	for {
@@ -147,6 +153,7 @@ func (r *Run) step(ctx context.Context, step Step) error {
 			Achieved: map[string]assay.Value{}, Gates: []assay.GateReading{}, Notes: []string{},
 		}}
 	r.tell(Progress{Phase: Started, Step: step, Cell: cell})
+	t.record.Notes, r.asides = append(t.record.Notes, r.asides...), nil
 	t.execute(ctx)
 	if err := r.Folder.Append(t.record); err != nil {
 		return err

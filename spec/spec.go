@@ -118,6 +118,11 @@ func (r *reader) head(root *object) {
 			r.e.Fixed = append(r.e.Fixed, assay.Named{Name: e.name, Text: s})
 		}
 	}
+	for _, e := range r.entries(root.get("machine"), "machine", filepath.IsAbs) {
+		if s, ok := r.text(e.value, "machine: "+e.name); ok {
+			r.e.Machine = append(r.e.Machine, assay.Named{Name: e.name, Text: s})
+		}
+	}
 	r.blocks(root.get("blocks"))
 	if n := root.get("retries"); n != nil {
 		r.e.Retries, _ = r.integer(n, "retries", 0)
