@@ -36,6 +36,7 @@ func house() map[string][]string {
 		"report":    {".", "measure", "grade", "hist"},
 		"cmd/assay": {"all"},
 		"traps":     {"all"},
+		"bench":     {"all"},
 		// Programs that examples execute: what is measured knows nothing of what measures.
 		"examples": nil,
 	}

@@ -1,0 +1,176 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+)
+
+const (
+	stallRate   = 1000
+	stallLength = 20 * time.Second
+	frozen      = 500 * time.Millisecond
+)
+
+func quantileNames() []string     { return []string{"p50", "p90", "p95", "p99", "p99.9"} }
+func quantileShares() [5]float64  { return [5]float64{0.5, 0.9, 0.95, 0.99, 0.999} }
+func tolerance(truth int64) int64 { return max(truth*3/100, int64(time.Millisecond)) }
+
+// A trueTimes holds the quantiles of response times by a server's log.
+type trueTimes [5]time.Duration
+
+func timesOf(responses []int64) (t trueTimes) {
+	slices.Sort(responses)
+	for i, q := range quantileShares() {
+		t[i] = quantile(responses, q)
+	}
+	return t
+}
+
+// responses are from arrival to answer, for a generator that sent on time.
+func responses(log []event) []int64 {
+	var all []int64
+	for _, e := range log {
+		if e.Written != 0 {
+			all = append(all, e.Written-e.Arrived)
+		}
+	}
+	return all
+}
+
+// fromSchedule are from the time at which a request should have been sent to its answer, for one that
+// had to wait for its connection; the schedule begins with the arrival that was earliest for its place.
+func fromSchedule(log []event, rate int) []int64 {
+	due := func(k int) int64 { return int64(k) * int64(time.Second) / int64(rate) }
+	begun := int64(1<<63 - 1)
+	var written []int64
+	for k, e := range log {
+		begun = min(begun, e.Arrived-due(k))
+		if e.Written != 0 {
+			written = append(written, e.Written)
+		}
+	}
+	slices.Sort(written)
+	for k := range written {
+		written[k] -= begun + due(k)
+	}
+	return written
+}
+
+// An episode is one generator's use of a server that does not answer at once.
+type episode struct {
+	peer   peer
+	want   want
+	truth  func([]event) []int64 // nil: a generator that does not keep a schedule
+	server []string
+
+	use     use
+	arrived Truth
+	heard   account
+	times   trueTimes
+}
+
+func (e *episode) run(ctx context.Context) error {
+	var err error
+	if e.use, e.arrived, err = loaded(ctx, e.peer, e.want, append(e.server, "-log")...); err != nil {
+		return err
+	}
+	if e.truth != nil {
+		e.times = timesOf(e.truth(e.arrived.Log))
+	}
+	e.heard, err = e.peer.heard(e.use)
+	return err
+}
+
+// together runs episodes at the same time, each against a server of its own.
+func together(ctx context.Context, all ...*episode) error {
+	errs := make([]error, len(all))
+	var wg sync.WaitGroup
+	for i, e := range all {
+		wg.Go(func() { errs[i] = e.run(ctx) })
+	}
+	wg.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// row is what was heard, or the truth, quantile by quantile in milliseconds.
+func (e *episode) row(truth bool) []string {
+	cells := []string{fmt.Sprint(e.heard.sent), fmt.Sprint(e.arrived.Arrived)}
+	for i, name := range quantileNames() {
+		d, ok := e.heard.times[name]
+		if truth {
+			d, ok = e.times[i], true
+		}
+		if !ok {
+			cells = append(cells, "–")
+			continue
+		}
+		cells = append(cells, ms(d))
+	}
+	if truth {
+		cells[0] = "–"
+	}
+	return cells
+}
+
+// off are the quantiles that are not within the greater of 3% and 1 ms of the truth.
+func (e *episode) off() (names []string) {
+	for i, name := range quantileNames() {
+		got, ok := e.heard.times[name]
+		if real := int64(e.times[i]); !ok || max(int64(got)-real, real-int64(got)) > tolerance(real) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// stalls asks what generators say of a server that freezes: 500 ms every 5 s, a tenth of the time.
+func stalls(ctx context.Context, b *bench) (string, error) {
+	server := []string{"-freeze", frozen.String()}
+	w := want{clients: closedClients, rate: stallRate, length: stallLength, timeout: 10 * time.Second}
+	one := w
+	one.flags = []string{"--connections", "1"}
+	t, holds := &table{}, newBars()
+	t.add(append([]string{fmt.Sprintf("%d/s for %s", stallRate, stallLength), "tool's own count", "arrived"}, quantileNames()...)...)
+	rounds := max(1, b.rounds/2)
+	for round := range rounds {
+		many := &episode{peer: assayPeer(), want: w, truth: responses, server: server}
+		single := &episode{peer: assayPeer(), want: one, truth: func(l []event) []int64 { return fromSchedule(l, stallRate) }, server: server}
+		if err := together(ctx, many, single); err != nil {
+			return "", err
+		}
+		for name, e := range map[string]*episode{"many connections": many, "one connection": single} {
+			bar := fmt.Sprintf("%s, round %d: every quantile within max(3%%, 1 ms) of the server's log", name, round+1)
+			holds.judge(bar, fmt.Sprintf("%d of 5", 5-len(e.off())), len(e.off()) == 0)
+		}
+		if round == 0 {
+			t.add(append([]string{"truth: the server's log, many connections"}, many.row(true)...)...)
+			t.add(append([]string{"assay load, many connections"}, many.row(false)...)...)
+			t.add(append([]string{"truth: the server's log, one connection"}, single.row(true)...)...)
+			t.add(append([]string{"assay load, one connection"}, single.row(false)...)...)
+		}
+	}
+	closed := w
+	closed.rate = 0
+	vegeta, hey := &episode{peer: vegetaPeer(), want: w, server: server}, &episode{peer: heyPeer(), want: w, server: server}
+	wrk := &episode{peer: wrkPeer(), want: closed, server: server}
+	if err := together(ctx, vegeta, hey); err != nil {
+		return "", err
+	}
+	if err := wrk.run(ctx); err != nil {
+		return "", err
+	}
+	t.add(append([]string{"vegeta"}, vegeta.row(false)...)...)
+	t.add(append([]string{"hey, 64 workers"}, hey.row(false)...)...)
+	t.add(append([]string{"wrk, 64 connections, knows no rate"}, wrk.row(false)...)...)
+	return t.String() + "\n" + holds.String(), nil
+}
