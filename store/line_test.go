@@ -2,6 +2,8 @@ package store
 
 import (
 	"encoding/json"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -49,4 +51,48 @@ func TestOwnLinesAreReadDirectly(t *testing.T) {
 	if !r.trial(new(assay.Trial)) {
 		t.Errorf("stopped at %d of %s", r.i, line)
 	}
+}
+
+// Whatever is accepted is whole lines in a chain, and reading them again gives the same trials; what is
+// not accepted is refused with its line.
+func FuzzTrials(f *testing.F) {
+	var good []byte
+	prev := ""
+	for n := 1; n <= 3; n++ {
+		line, err := json.Marshal(assay.Trial{Trial: n, Cell: assay.Cell{"n": "1"}, Measures: map[string]assay.Value{"x": assay.Num(2)}, Prev: prev})
+		if err != nil {
+			f.Fatal(err)
+		}
+		prev = lineDigest(line)
+		good = append(append(good, line...), '\n')
+	}
+	f.Add(good)
+	f.Add(good[:len(good)-1])
+	f.Add(good[:len(good)-9])
+	f.Add([]byte("{}\n"))
+	f.Add([]byte("\n\n"))
+	f.Add([]byte(`{"trial":1}`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var c Contents
+		if err := c.parse("trials.jsonl", b); err != nil {
+			if !strings.HasPrefix(err.Error(), "trials.jsonl:") {
+				t.Errorf("%v names no line", err)
+			}
+			return
+		}
+		if got := int(c.size) - len(b) + len(c.Torn); got != 0 && !c.unended {
+			t.Errorf("%d whole and %d torn bytes of %d", c.size, len(c.Torn), len(b))
+		}
+		whole := b[:min(int(c.size), len(b))]
+		if c.unended {
+			whole = append(slices.Clone(whole), '\n')
+		}
+		var again Contents
+		if err := again.parse("trials.jsonl", whole); err != nil || again.last != c.last {
+			t.Fatalf("read again: %v, digest %s; want %s", err, again.last, c.last)
+		}
+		if diff := cmp.Diff(c.Trials, again.Trials); diff != "" || again.Torn != nil || again.unended {
+			t.Errorf("read again, torn %q:\n%s", again.Torn, diff)
+		}
+	})
 }
