@@ -12,8 +12,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spf13/pflag"
-
 	"github.com/assaybench/assay/spec"
 )
 
@@ -218,8 +216,7 @@ func TestShownCommandsExist(t *testing.T) {
 				continue
 			}
 			for line := range strings.Lines(f.text) {
-				line, _, _ := strings.Cut(line, "  #")
-				words, err := spec.Words(strings.TrimSpace(line))
+				words, err := shownWords(line)
 				if err != nil || len(words) == 0 || words[0] != "assay" {
 					continue
 				}
@@ -233,21 +230,6 @@ func TestShownCommandsExist(t *testing.T) {
 	if seen == 0 {
 		t.Error("no page shows a command")
 	}
-}
-
-// shown parses a command line as the program would.
-func shown(args []string) error {
-	verb, rest, err := newRoot().Find(args)
-	if err != nil {
-		return err
-	}
-	if i := slices.IndexFunc(rest, func(a string) bool { return a == "|" || a == ">" }); i >= 0 {
-		rest = rest[:i]
-	}
-	if err := verb.ParseFlags(rest); err != nil && err != pflag.ErrHelp {
-		return err
-	}
-	return verb.ValidateArgs(verb.Flags().Args())
 }
 
 // Every experiment file on a page is free of mistakes, but for those that show one.
