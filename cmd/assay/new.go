@@ -119,7 +119,11 @@ func commandFile(b *strings.Builder, name, command string) {
 			factors = append(factors, n)
 		}
 	}
-	fmt.Fprintf(b, "experiment: %s\nquestion: Which level of what varies is the best on this machine?\n", quoted(name))
+	question := "How long does it take on this machine?"
+	if len(factors) > 0 {
+		question = "Which level of what varies is the best on this machine?"
+	}
+	fmt.Fprintf(b, "experiment: %s\nquestion: %s\n", quoted(name), question)
 	if len(factors) > 0 {
 		fmt.Fprint(b, "\n# What varies; {name} in the command is replaced by each level.\nfactors:\n")
 		for _, n := range factors {
