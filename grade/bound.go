@@ -2,6 +2,7 @@ package grade
 
 import (
 	"math"
+	"slices"
 
 	"github.com/assaybench/assay"
 )
@@ -25,11 +26,22 @@ func (j *judge) offeredBound(f *field, i int, x float64) bool {
 		for _, s := range load.Steps {
 			offered = math.Max(offered, s.Rate)
 		}
-		return offered > 0 && x >= nearlyAll*offered
+		return offered > 0 && x+j.underWay(i, load) >= nearlyAll*offered
 	case f.Ref.Name == "response_time" && load != nil:
 		return j.atTimeLimit(load, x)
 	}
 	return !f.hasFloor() && j.nearCeiling(f, int(cell), x)
+}
+
+// underWay is the rate that the operations still under way at the end of trial i's window would add:
+// under a load that the target keeps up with they are no shortfall.
+func (j *judge) underWay(i int, load *assay.Load) float64 {
+	t := &j.Trials[i]
+	flying, ok := t.Measures[assay.MeasureKey(assay.MeasureRef{Name: "in_flight"})]
+	if !ok || load.For <= 0 || slices.Contains(t.Notes, "overload") {
+		return 0
+	}
+	return flying.Number / load.For.Seconds()
 }
 
 // hasFloor reports whether a limit of the measure is one from below: a time can be no shorter. A

@@ -99,8 +99,8 @@ func logRatio(a, b float64) float64 {
 // constant reports whether all entries are the same number or the same text.
 func constant(entries []entry) bool {
 	for _, e := range entries {
-		if e.state != entries[0].state || e.low != entries[0].low || e.text != entries[0].text || !e.exact() && e.state != text {
-			return false
+		if e.state != entries[0].state || e.low != entries[0].low || e.text != entries[0].text || !e.exact() && e.state != text || e.bound {
+			return false // what a bound cut off could have differed beyond it
 		}
 	}
 	return len(entries) > 0

@@ -11,7 +11,8 @@ import (
 const guardPrefix = "guard:"
 
 // spoil finds the trials that something voids which no line of theirs says: an executable that is
-// another than in the cell's first trial, an output that is not the oracle's.
+// another than in the cell's first trial, an output that is not the oracle's, operations that the target
+// had seen before.
 func (j *judge) spoil() {
 	first := map[int32]string{}
 	for i := range j.Trials {
@@ -31,6 +32,7 @@ func (j *judge) spoil() {
 			j.consult(m)
 		}
 	}
+	j.repeated()
 }
 
 // consult voids the ok trials whose output is not the right one: whoever reads less is faster. The

@@ -49,7 +49,7 @@ var guards = map[string]string{
 	"leak":             "something of an earlier trial was still there",
 	"ceiling":          "a figure exceeded what the machine can do",
 	"clock":            "the trials are too short for the clock that timed them",
-	"warm":             "the target was not warm when the window began",
+	"warm":             "caches did not stand as declared: files declared cold were in memory, or the target knew the operations already",
 	"changed":          "the executable or a declared input changed between the trials",
 	"conclude":         "the hook after the trial did not succeed",
 	"foreign-load":     "somebody else was loading what the trial shares",

@@ -149,6 +149,13 @@ func (f *filler) process(n *yaml.Node) *assay.Command {
 	return f.hook(n, "load: process")
 }
 
+// perOperation is f where {operation}, the index of each operation, may stand as well.
+func (f *filler) perOperation() *filler {
+	own := *f
+	own.left = append(slices.Clone(f.left), "operation")
+	return &own
+}
+
 func (f *filler) http(n *yaml.Node) *assay.HTTPLoad {
 	if n == nil {
 		return nil
@@ -157,6 +164,7 @@ func (f *filler) http(n *yaml.Node) *assay.HTTPLoad {
 	if !ok {
 		return nil
 	}
+	f = f.perOperation()
 	h := &assay.HTTPLoad{Method: "GET", Version: "1.1"}
 	if n := o.need("url", ""); n != nil {
 		h.URL, _ = f.fill(n, "load: url")
