@@ -1,0 +1,135 @@
+package traps
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"text/tabwriter"
+)
+
+var seeds = flag.Int("seeds", 1, "variants of each situation")
+
+// atOnce is how many situations are carried out at the same time: they wait more than they work.
+const atOnce = 4
+
+// patienceWithNoise is how often a situation is repeated that the machine itself voided.
+const patienceWithNoise = 3
+
+var program string // the binary under test
+
+func TestMain(m *testing.M) {
+	if err := flag.Set("test.parallel", strconv.Itoa(2*atOnce)); err != nil {
+		panic(err) // the flag is the testing package's own
+	}
+	flag.Parse()
+	os.Exit(tested(m))
+}
+
+func tested(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "traps")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	if program = os.Getenv("ASSAY"); program != "" {
+		return m.Run()
+	}
+	program = filepath.Join(dir, "assay")
+	if out, err := exec.Command("go", "build", "-o", program, "../cmd/assay").CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "build assay: %v\n%s", err, out)
+		return 1
+	}
+	return m.Run()
+}
+
+// A row is one situation in the table that is printed at the end.
+type row struct{ id, kind, outcome, said string }
+
+func TestTraps(t *testing.T) {
+	cases := Cases()
+	rows := make([][]row, len(cases))
+	slots := make(chan struct{}, atOnce)
+	t.Run("all", func(t *testing.T) {
+		for i, c := range cases {
+			t.Run(c.ID, func(t *testing.T) {
+				t.Parallel()
+				slots <- struct{}{}
+				defer func() { <-slots }()
+				for seed := range *seeds {
+					rows[i] = append(rows[i], situation(t, c, "trap", seed), situation(t, c, "twin", seed))
+				}
+			})
+		}
+	})
+	if testing.Verbose() {
+		table(os.Stdout, slices.Concat(rows...))
+	}
+}
+
+// situation carries a trap or a twin out, again while the machine alone decides.
+func situation(t *testing.T, c Case, kind string, seed int) row {
+	t.Helper()
+	do := c.Trap
+	if kind == "twin" {
+		do = c.Twin
+	}
+	var said Said
+	for range patienceWithNoise {
+		var err error
+		if said, err = do(&Bench{Assay: program, Dir: t.TempDir(), Rand: rand.New(rand.NewPCG(uint64(seed), 4))}); err != nil {
+			t.Fatalf("%s, seed %d: %v", kind, seed, err)
+		}
+		if said.Noise == "" {
+			break
+		}
+	}
+	outcome := map[string]string{"trap": "caught", "twin": "silent"}[kind]
+	switch {
+	case said.Noise != "" && !(kind == "trap" && said.Caught()) && !(kind == "twin" && said.Silent()):
+		outcome = "not tried"
+		t.Logf("%s, seed %d: the machine was too busy %d times (%s)", kind, seed, patienceWithNoise, said.Noise)
+	case kind == "trap" && !said.Caught():
+		outcome = "missed"
+		t.Errorf("%s, seed %d: want %s; got %s", kind, seed, c.Due, said)
+	case kind == "twin" && !said.Silent():
+		outcome = "accused"
+		t.Errorf("%s, seed %d: want silence; got %s", kind, seed, said)
+	}
+	return row{c.ID, kind, outcome, said.String()}
+}
+
+func table(w io.Writer, rows []row) {
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(tw, "id\tkind\toutcome\twhat was said")
+	for _, r := range rows {
+		said := strings.ReplaceAll(r.said, "\n", " ")
+		if runes := []rune(said); len(runes) > 150 {
+			said = string(runes[:149]) + "…"
+		}
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", r.id, r.kind, r.outcome, said)
+	}
+	tw.Flush()
+}
+
+func TestEveryShare(t *testing.T) {
+	for _, share := range []float64{0, 0.3, 0.5, 0.7, 1} {
+		n := 0
+		for i := 1; i <= 1000; i++ {
+			if every(i, share) {
+				n++
+			}
+		}
+		if n < int(1000*share)-1 || n > int(1000*share)+1 {
+			t.Errorf("share %v: %d of 1000", share, n)
+		}
+	}
+}
