@@ -10,11 +10,9 @@ import (
 )
 
 // Bounds of remarks. An object is oversubscribed when on the average more than twice as many of its
-// threads want a core as there are, and the cores are all in use: what it then spends on changing
-// between them is no work.
+// threads want a core as there are: what it then spends on changing between them is no work.
 const (
-	crowd    = 2
-	allCores = 0.85
+	crowd = 2
 	// reached is the least share of the connections asked for that must have been open at once.
 	reached = 0.9
 )
@@ -24,10 +22,13 @@ func (t *trial) remark(readings []measure.Reading) {
 	cores := float64(runtime.NumCPU())
 	used := means(readings, "cpu")
 	for object, runnable := range means(readings, "runnable") {
-		if runnable > crowd*cores && used[object] > allCores*cores {
+		if object != commandObject && t.run.services.find(object) == nil {
+			continue // the machine's threads are not the trial's
+		}
+		if runnable > crowd*cores {
 			lost, _ := perSecond(readings, "ctx_involuntary", object)
-			t.note(fmt.Sprintf("oversubscribed: %s had %.1f threads that wanted a core on the average, on %.0f cores that it used to %.0f%%, and lost a core against its will %.0f times a second: lower its threads or workers",
-				object, runnable, cores, 100*used[object]/cores, lost))
+			t.note(fmt.Sprintf("oversubscribed: %s had %.1f threads that wanted a core on the average, on %.0f cores, used %.2f of them, and lost a core against its will %.0f times a second: lower its threads or workers",
+				object, runnable, cores, used[object], lost))
 		}
 	}
 }

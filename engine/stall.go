@@ -1,123 +1,128 @@
 package engine
 
 import (
+	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/assaybench/assay"
-	"github.com/assaybench/assay/measure"
+	"github.com/assaybench/assay/telemetry"
 )
 
 // Bounds of the stall guard. At ten readings a second two idle intervals are the least wait that is
-// told from one between two readings; a command whose work does not fill half a core while it works
-// waits by nature (for a disk, a network, a clock), and its waits are its figure.
+// told from one between two readings. A command that has or wants no core in half of the rest waits
+// by nature (for a disk, a network, a clock), and its waits are its figure.
 const (
 	stallLeast = 200 * time.Millisecond
-	idleCores  = 0.05 // below this nothing was done: ticks of 10 ms in an interval of 100 ms
-	busyCores  = 0.5
+	idleShare  = 0.05
+	busyShare  = 0.5
+	// stallAfter spares short commands the look at them.
+	stallAfter = 100 * time.Millisecond
+	// stallKeep is how much of a trial is looked at: its end.
+	stallKeep = 2 * time.Hour
 )
 
-// waits are what the readings say about when a command worked and when it only waited.
+// A lookout notes when the trial's command works and when it only waits.
+type lookout struct {
+	series *telemetry.Series
+	began  time.Duration // of the first reading, since the command was started
+}
+
+// lookForWaits begins to look at the trial's command, once it has executed for a moment. stop ends
+// that and judges what was seen.
+func (t *trial) lookForWaits(ctx context.Context) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	start := time.Now()
+	var began sync.WaitGroup
+	var l *lookout
+	began.Go(func() {
+		if pause(ctx, stallAfter); ctx.Err() != nil {
+			return
+		}
+		work := &telemetry.Work{PID: func() int { return int(t.pid.Load()) }, Object: commandObject}
+		series, err := telemetry.Watch{Samplers: []telemetry.Sampler{work}, Keep: stallKeep}.Start(context.WithoutCancel(ctx))
+		if err != nil {
+			t.later(err.Error())
+			return
+		}
+		l = &lookout{series, time.Since(start)}
+	})
+	return func() {
+		cancel()
+		began.Wait()
+		if l == nil {
+			return
+		}
+		if _, err := l.series.Stop(); err != nil {
+			t.note(err.Error())
+		}
+		t.stalls(l.waits())
+	}
+}
+
+// waits are what was seen of a command.
 type waits struct {
 	span, waited, stalled time.Duration
 	stalls                int
 	longest, at           time.Duration // of the longest stall: how long, and when it began
 	disk                  bool          // a thread waited uninterruptibly in it
-	busy                  float64       // cores, mean over what was no wait
+	busy                  float64       // share of the rest in which a core was had or wanted
 }
 
-// share is the part of the span that was waited.
-func (w waits) share() float64 {
-	if w.span <= 0 {
-		return 0
-	}
-	return float64(w.waited) / float64(w.span)
-}
-
-// waitsOf looks for stretches in which an object used no processor and had nothing to run, between
-// stretches in which it worked. A thread that is runnable and does not run waits for a core: that is
-// the machine, and no stall.
-func waitsOf(readings []measure.Reading, object string) waits {
+// waits looks for stretches in which the command neither had a core nor wanted one, between stretches
+// in which it worked.
+func (l *lookout) waits() waits {
+	ran := l.series.Window("ran", commandObject, stallKeep)
+	queued := l.series.Window("queued", commandObject, stallKeep)
+	blocked := l.series.Window("waiting_disk", commandObject, stallKeep)
 	var w waits
-	var work float64 // cores x ns
-	var run, began time.Duration
-	var last int64
+	var work, run, from time.Duration
 	worked, disk := false, false
-	runnable, blocked := beside(readings, "runnable", object), beside(readings, "waiting_disk", object)
-	for _, r := range readings {
-		if r.Name != "cpu" || r.Object != object {
-			continue
-		}
-		if last == 0 {
-			last = r.TNS // the first interval began before the watch
-			continue
-		}
-		took := time.Duration(r.TNS - last)
+	for i := 1; i < len(ran) && i < len(queued) && i < len(blocked); i++ {
+		took := ran[i].At - ran[i-1].At
+		active := time.Duration(ran[i].Value + queued[i].Value)
 		w.span += took
-		if r.Value < idleCores && runnable(r.TNS) == 0 {
+		if float64(active) < idleShare*float64(took) {
 			if run == 0 {
-				began, disk = time.Duration(last), false
+				from, disk = ran[i-1].At, false
 			}
 			run, w.waited = run+took, w.waited+took
-			disk = disk || blocked(r.TNS) > 0
-			last = r.TNS
+			disk = disk || blocked[i].Value > 0
 			continue
 		}
 		if run >= stallLeast && worked {
 			w.stalls, w.stalled = w.stalls+1, w.stalled+run
 			if run > w.longest {
-				w.longest, w.at, w.disk = run, began, disk
+				w.longest, w.at, w.disk = run, l.began+from, disk
 			}
 		}
-		run, worked = 0, worked || r.Value >= busyCores
-		work += r.Value * float64(took)
-		last = r.TNS
+		run, worked = 0, true
+		work += min(active, took)
 	}
-	if d := w.span - w.waited; d > 0 {
-		w.busy = work / float64(d)
+	if rest := w.span - w.waited; rest > 0 {
+		w.busy = float64(work) / float64(rest)
 	}
 	return w
 }
 
-// beside finds an object's reading of a name at about a time; 0 where there is none.
-func beside(readings []measure.Reading, name, object string) func(ns int64) float64 {
-	var list []measure.Reading
-	for _, r := range readings {
-		if r.Name == name && r.Object == object {
-			list = append(list, r)
-		}
-	}
-	const near = int64(60 * time.Millisecond)
-	i := 0
-	return func(ns int64) float64 {
-		for i < len(list) && list[i].TNS < ns-near {
-			i++
-		}
-		if i < len(list) && list[i].TNS <= ns+near {
-			return list[i].Value
-		}
-		return 0
-	}
-}
-
-// stalls names waits inside the trial and, where the command works otherwise and nobody expects them,
-// voids it: their time is priced as if it were work. Beside a target a wait may be the target's or
-// the machine's: there it is only named.
-func (t *trial) stalls(readings []measure.Reading) {
-	w := waitsOf(readings, commandObject)
+// stalls records what share of the trial its command waited, and names waits inside it. Where the
+// command works otherwise and nobody expects them, they void the trial: their time is priced as if it
+// were work. Beside a target a wait may be the target's or the machine's: there it is only named.
+func (t *trial) stalls(w waits) {
 	if w.span == 0 {
 		return
 	}
-	t.derived("wait_ratio", w.share())
-	if w.stalls == 0 || w.busy < busyCores {
+	t.derived("wait_ratio", float64(w.waited)/float64(w.span))
+	if w.stalls == 0 || w.busy < busyShare {
 		return
 	}
-	lever := "what it waits for (a timer, a back-off, a full or an empty queue)"
+	lever := "what it waits for (a timer, a back-off, a queue that is full or empty)"
 	if w.disk {
 		lever = "the disk or share that it waits for"
 	}
-	text := fmt.Sprintf("%d waits of %v or more inside the trial, %.0f%% of it; the longest was %v from %v on, with no thread runnable; without waits the command used %.2f cores; lever: %s, or expect_stall: true if it is what you measure",
-		w.stalls, stallLeast, 100*float64(w.stalled)/float64(w.span), w.longest.Round(10*time.Millisecond), w.at.Round(10*time.Millisecond), w.busy, lever)
+	text := fmt.Sprintf("%d waits of %v or more inside the trial, %.0f%% of it; the longest was %v from %v on, and no thread wanted a core; in %.0f%% of the rest one did; lever: %s, or expect_stall: true if it is what you measure",
+		w.stalls, stallLeast, 100*float64(w.stalled)/float64(w.span), w.longest.Round(10*time.Millisecond), w.at.Round(10*time.Millisecond), 100*w.busy, lever)
 	switch {
 	case t.setting.Workload.ExpectStall:
 		t.note("stall, as expected: " + text)

@@ -26,7 +26,7 @@ type watch struct {
 
 // watchAfter is how long a command without a target executes before it is watched: shorter ones are
 // over before the waits of a watch could be told from its start.
-const watchAfter = 500 * time.Millisecond
+const watchAfter = time.Second
 
 // watchLater watches the trial's command once it has executed for a while, by what is cheap to read:
 // processor, threads and the quotas of control groups that it may have joined. stop ends the watch.
@@ -156,7 +156,6 @@ func (t *trial) reduceReadings() {
 		t.note(err.Error())
 		return
 	}
-	t.stalls(readings)
 	t.remark(readings)
 	series := map[assay.MeasureRef][]assay.Value{}
 	for _, r := range readings {
