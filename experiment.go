@@ -36,8 +36,8 @@ type Experiment struct {
 	// Machine are files of the machine (a governor, a sysctl) with what they hold while trials are
 	// executed; what they held before is put back.
 	Machine []Named
-	Setup  []Command
-	Clean  []Command // cleanup
+	Setup   []Command
+	Clean   []Command // cleanup
 }
 
 // Named is a name with a text.

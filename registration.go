@@ -14,6 +14,15 @@ type Registration struct {
 	Plan       Plan         `json:"plan"`
 	Hypotheses []Registered `json:"hypotheses"`
 	Amendments []Amendment  `json:"amendments"`
+	// Earlier are registrations of the same question on this machine before this one.
+	Earlier []Earlier `json:"earlier,omitempty"`
+}
+
+// Earlier is a registration of the same question before this one.
+type Earlier struct {
+	Time   time.Time `json:"time"`
+	Digest string    `json:"digest"`
+	Folder string    `json:"folder"`
 }
 
 // A Registered hypothesis is its claim in words and its rule in one line.

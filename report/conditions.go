@@ -188,6 +188,9 @@ func (f *Findings) registered() []pair {
 		return nil
 	}
 	rows := []pair{{"registered", stamp(r.Time)}, {"digest", r.Digest}}
+	for _, e := range r.Earlier {
+		rows = append(rows, pair{"asked before", stamp(e.Time) + ", digest " + e.Digest[:min(12, len(e.Digest))]})
+	}
 	if r.Commit != "" {
 		commit := r.Commit
 		if r.Dirty {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -131,6 +132,11 @@ func checkUp(c *cobra.Command, file *experimentFile, out string, pilot bool) (*c
 	}
 	if looks := plan.Looks; len(looks) > 0 && f.Claims > 0 && looks[0] < f.Fewest {
 		up.Notes = append(up.Notes, fmt.Sprintf("the look after %d blocks cannot decide a claim; one after %d can", looks[0], f.Fewest))
+	}
+	if dir, err := filepath.Abs(file.resultsDir(out)); err == nil {
+		if text := mentionEarlier(earlierRegistrations(e, dir)); text != "" {
+			up.Notes = append(up.Notes, text)
+		}
 	}
 	up.gates(c.Context(), file)
 	return up, up.duration(c, file, out, pilot)

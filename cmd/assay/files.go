@@ -24,6 +24,7 @@ type experimentFile struct {
 	path       string
 	text       []byte
 	experiment *assay.Experiment
+	unlisted   bool // its registration is of no lasting interest: a try, a comparison without a file
 }
 
 // readExperiment reads FILE, or FILE/experiment.yaml when FILE is a folder.

@@ -60,6 +60,9 @@ func runVerb(c *cobra.Command, arg string, f runFlags) error {
 	if err := register(file, folder); err != nil {
 		return err
 	}
+	if text := mentionEarlier(folder.Contents().Registration.Earlier); text != "" && !f.quiet {
+		fmt.Fprintln(c.ErrOrStderr(), "assay: "+text)
+	}
 	session, err := joinSession(folder)
 	if err != nil {
 		return err
@@ -100,7 +103,7 @@ func register(file *experimentFile, folder *store.Folder) error {
 	}
 	recs := folder.Contents()
 	if !recs.Registered {
-		return folder.Register(file.text, newRegistration(file, digest))
+		return registerNew(file, folder, digest)
 	}
 	if recs.Registration.Current() == digest {
 		return nil
@@ -111,6 +114,23 @@ func register(file *experimentFile, folder *store.Folder) error {
 	}
 	return advise(fmt.Errorf("run %s: it changed since it was registered in %s: %s", file.path, folder.Dir(), changesText(changes)),
 		"assay amend %s --reason '…' (verdicts on what changed become exploratory), or --out another folder", file.path)
+}
+
+// registerNew registers the experiment and lists it among this machine's registrations.
+func registerNew(file *experimentFile, folder *store.Folder, digest string) error {
+	dir, err := runMark(folder.Dir())
+	if err != nil {
+		return err
+	}
+	r := newRegistration(file, digest)
+	r.Earlier = earlierRegistrations(file.experiment, dir)
+	if err := folder.Register(file.text, r); err != nil {
+		return err
+	}
+	if file.unlisted {
+		return nil
+	}
+	return listRegistration(file.experiment, r, dir)
 }
 
 func newRegistration(file *experimentFile, digest string) assay.Registration {

@@ -68,7 +68,7 @@ func oneBlock(c *cobra.Command, file *experimentFile) (tried, error) {
 	e := *file.experiment
 	e.Blocks, e.Looks, e.Retries, e.Warmup = 1, nil, 0, 0
 	one := *file
-	one.experiment = &e
+	one.experiment, one.unlisted = &e, true
 	dir, err := os.MkdirTemp("", "assay-try-")
 	if err != nil {
 		return tried{}, fmt.Errorf("make folder for trials: %w", err)
