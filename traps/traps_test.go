@@ -26,6 +26,9 @@ const patienceWithNoise = 3
 var program string // the binary under test
 
 func TestMain(m *testing.M) {
+	if code, ok := Subject(); ok {
+		os.Exit(code)
+	}
 	if err := flag.Set("test.parallel", strconv.Itoa(2*atOnce)); err != nil {
 		panic(err) // the flag is the testing package's own
 	}

@@ -1,0 +1,130 @@
+package traps
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/assaybench/assay"
+)
+
+// machineGuards void a trial for what the machine did to it by itself.
+var machineGuards = []string{"guard:steal", "guard:swap", "guard:clock-step", "guard:throttled"}
+
+// trials are the records that a run left.
+func (f *findings) trials() ([]assay.Trial, error) {
+	file, err := os.Open(filepath.Join(f.dir, "trials.jsonl"))
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	var list []assay.Trial
+	lines := bufio.NewScanner(file)
+	lines.Buffer(nil, 1<<24)
+	for lines.Scan() {
+		var t assay.Trial
+		if err := json.Unmarshal(lines.Bytes(), &t); err != nil {
+			return nil, fmt.Errorf("read trial: %w", err)
+		}
+		list = append(list, t)
+	}
+	return list, lines.Err()
+}
+
+// watched executes an experiment in which the subject stands as {subject NAME ARG…} in environments,
+// and hands its trials.
+func (b *Bench) watched(yaml string) (findings, []assay.Trial, error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return findings{}, nil, err
+	}
+	f, err := b.run(strings.NewReplacer("EXE", exe, "DIR", b.Dir).Replace(yaml))
+	if err != nil {
+		return f, nil, err
+	}
+	trials, err := f.trials()
+	if err == nil && len(trials) == 0 {
+		err = fmt.Errorf("assay run: exit status %d, no trial", f.exit)
+	}
+	return f, trials, err
+}
+
+// voidedBy is what was said of trials that a guard must void: warned if it voided one, the note that
+// goes with it, and the machine's own marks where there is none.
+func voidedBy(trials []assay.Trial, guard string) Said {
+	var s Said
+	for _, t := range trials {
+		if slices.Contains(t.VoidBy, assay.GuardVoid(guard)) && !s.Warned {
+			s = Said{Warned: true, Reason: assay.GuardVoid(guard), Text: noteOf(t, guard+":")}
+		}
+		for _, by := range t.VoidBy {
+			if by != assay.GuardVoid(guard) && slices.Contains(machineGuards, by) {
+				s.Noise = by
+			}
+		}
+	}
+	return s
+}
+
+// noted is what was said of trials of which something must be noted.
+func noted(trials []assay.Trial, word string) Said {
+	for _, t := range trials {
+		if text := noteOf(t, word); text != "" {
+			return Said{Warned: true, Reason: strings.TrimSuffix(word, ":"), Text: text}
+		}
+	}
+	return Said{}
+}
+
+func noteOf(t assay.Trial, word string) string {
+	for _, n := range t.Notes {
+		if strings.Contains(n, word) {
+			return n
+		}
+	}
+	return ""
+}
+
+// outcomes checks that every trial ended so.
+func (s *Said) outcomes(trials []assay.Trial, want assay.Outcome) {
+	for _, t := range trials {
+		if t.Outcome != want {
+			s.wrongf("trial %d is %s, the truth is %s %s %s", t.Trial, t.Outcome, want, strings.Join(t.RefusedBy, "; "), strings.Join(t.Notes, "; "))
+		}
+	}
+}
+
+// freePort is a port on which nobody listens.
+func freePort() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	defer l.Close()
+	return strconv.Itoa(l.Addr().(*net.TCPAddr).Port), nil
+}
+
+// group makes a control group with a processor quota; an error says why there can be none here.
+func group(quota time.Duration) (dir string, remove func(), err error) {
+	for _, mount := range []string{"/sys/fs/cgroup/cpu", "/sys/fs/cgroup/cpu,cpuacct"} {
+		dir = filepath.Join(mount, fmt.Sprintf("assay-traps-%d", os.Getpid()))
+		if err = os.Mkdir(dir, 0o755); err != nil {
+			continue
+		}
+		err = os.WriteFile(filepath.Join(dir, "cpu.cfs_quota_us"), []byte(strconv.FormatInt(quota.Microseconds(), 10)), 0)
+		return dir, func() { os.Remove(dir) }, err
+	}
+	dir = fmt.Sprintf("/sys/fs/cgroup/assay-traps-%d", os.Getpid())
+	if os.Mkdir(dir, 0o755) != nil {
+		return "", func() {}, err
+	}
+	err = os.WriteFile(filepath.Join(dir, "cpu.max"), fmt.Appendf(nil, "%d 100000", quota.Microseconds()), 0)
+	return dir, func() { os.Remove(dir) }, err
+}
