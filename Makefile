@@ -2,11 +2,12 @@
 # make check   what a change must pass: format, vet, staticcheck, tests
 # make race    the tests under the race detector
 # make fuzz    a minute of fuzzing for each parser
+# make traps   situations in which a clean-looking number is wrong, five variants of each
 # make bench   benchmarks beside peers, into BENCHMARKS.md
 
 GO ?= go
 
-.PHONY: build test check lint race fuzz bench
+.PHONY: build test check lint race fuzz traps bench
 
 build:
 	$(GO) build -o bin/assay ./cmd/assay
@@ -26,6 +27,9 @@ race:
 
 fuzz:
 	./scripts/fuzz 60s
+
+traps:
+	./scripts/traps
 
 bench: build
 	./scripts/bench

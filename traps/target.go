@@ -141,7 +141,7 @@ func (b *Bench) survivors(trap bool) (Said, error) {
 	if err != nil {
 		return Said{}, err
 	}
-	s := a.said("timed_out", "timed out after")
+	s := a.said("timed_out", "quantiles of the others do not know them")
 	planned := float64(a.Planned)
 	s.near("share that timed out", float64(a.TimedOut)/planned, stub.Hang, 0.05, 1.5/planned)
 	if trap && a.ResponseAll.P95 != nil {
