@@ -12,57 +12,35 @@ import (
 // Bounds of remarks. An object is oversubscribed when on the average more than twice as many of its
 // threads want a core as there are: what it then spends on changing between them is no work.
 const (
-	crowd = 2
+	crowded = 2
 	// reached is the least share of the connections asked for that must have been open at once.
 	reached = 0.9
 )
 
-// remark names what the readings of the trial's objects show and a figure alone does not.
-func (t *trial) remark(readings []measure.Reading) {
-	cores := float64(runtime.NumCPU())
-	used := means(readings, "cpu")
-	for object, runnable := range means(readings, "runnable") {
-		if object != commandObject && t.run.services.find(object) == nil {
-			continue // the machine's threads are not the trial's
-		}
-		if runnable > crowd*cores {
-			lost, _ := perSecond(readings, "ctx_involuntary", object)
-			t.note(fmt.Sprintf("oversubscribed: %s had %.1f threads that wanted a core on the average, on %.0f cores, used %.2f of them, and lost a core against its will %.0f times a second: lower its threads or workers",
-				object, runnable, cores, used[object], lost))
-		}
-	}
-}
-
-// means are the means of a reading, by object.
-func means(readings []measure.Reading, name string) map[string]float64 {
-	sum, n := map[string]float64{}, map[string]float64{}
+// crowds names targets that are oversubscribed.
+func (t *trial) crowds(readings []measure.Reading) {
+	runnable := map[string][]float64{}
 	for _, r := range readings {
-		if r.Name == name {
-			sum[r.Object] += r.Value
-			n[r.Object]++
+		if r.Name == "runnable" {
+			runnable[r.Object] = append(runnable[r.Object], r.Value)
 		}
 	}
-	for object := range sum {
-		sum[object] /= n[object]
+	for _, one := range t.run.services.up {
+		t.crowd(one.name, runnable[one.name])
 	}
-	return sum
 }
 
-// perSecond is by how much a counter rose a second over the watch; ok is false with fewer than two readings.
-func perSecond(readings []measure.Reading, name, object string) (rate float64, ok bool) {
-	var first, last *measure.Reading
-	for i := range readings {
-		if r := &readings[i]; r.Name == name && r.Object == object {
-			if first == nil {
-				first = r
-			}
-			last = r
-		}
+// crowd notes that more threads of an object wanted a core than there are.
+func (t *trial) crowd(object string, runnable []float64) {
+	var sum float64
+	for _, n := range runnable {
+		sum += n
 	}
-	if first == last {
-		return 0, false
+	cores := float64(runtime.NumCPU())
+	if mean := sum / float64(len(runnable)); mean > crowded*cores {
+		t.note(fmt.Sprintf("oversubscribed: %.1f threads of %s wanted a core on the average, and there are %.0f: they take turns, and changing turns is no work; lower its threads or workers",
+			mean, object, cores))
 	}
-	return (last.Value - first.Value) / (float64(last.TNS-first.TNS) / 1e9), true
 }
 
 // shortfalls says where a load was another than the one that was asked for, and where a target turned

@@ -58,6 +58,8 @@ func (t *trial) lookForWaits(ctx context.Context) (stop func()) {
 			t.note(err.Error())
 		}
 		t.stalls(l.waits())
+		t.findings(l.series)
+		t.crowd(commandObject, telemetry.Values(l.series.Window("runnable", commandObject, stallKeep)))
 	}
 }
 

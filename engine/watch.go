@@ -28,8 +28,8 @@ type watch struct {
 // over before the waits of a watch could be told from its start.
 const watchAfter = time.Second
 
-// watchLater watches the trial's command once it has executed for a while, by what is cheap to read:
-// processor, threads and the quotas of control groups that it may have joined. stop ends the watch.
+// watchLater watches the trial's command once it has executed for a while, by what is cheap to read.
+// stop ends the watch.
 func (t *trial) watchLater(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var began sync.WaitGroup
@@ -41,8 +41,7 @@ func (t *trial) watchLater(ctx context.Context) (stop func()) {
 		trees := &telemetry.Trees{Objects: t.objects}
 		var err error
 		if w, err = t.openWatch(ctx, telemetry.Watch{Samplers: []telemetry.Sampler{
-			&telemetry.System{}, &telemetry.Processes{Trees: trees}, &telemetry.Threads{Trees: trees},
-			&telemetry.Quotas{Trees: trees}, &telemetry.Stalls{}, &telemetry.Heat{},
+			&telemetry.System{}, &telemetry.Processes{Trees: trees}, &telemetry.Stalls{}, &telemetry.Heat{},
 		}}); err != nil {
 			t.later(err.Error())
 		}
@@ -132,12 +131,17 @@ func (t *trial) stopWatch(w *watch) {
 			t.note(c.String())
 		}
 	}
-	for _, f := range w.series.Findings() {
+	t.findings(w.series)
+	t.reduceReadings()
+}
+
+// findings voids the trial for default guards that a series broke and that nothing else has voided it for.
+func (t *trial) findings(s *telemetry.Series) {
+	for _, f := range s.Findings() {
 		if !slices.Contains(t.record.VoidBy, assay.GuardVoid(f.Guard)) {
 			t.void(f.Guard, f.Text)
 		}
 	}
-	t.reduceReadings()
 }
 
 // reduced says which statistic of a series stands for the trial where nobody names one.
@@ -156,7 +160,7 @@ func (t *trial) reduceReadings() {
 		t.note(err.Error())
 		return
 	}
-	t.remark(readings)
+	t.crowds(readings)
 	series := map[assay.MeasureRef][]assay.Value{}
 	for _, r := range readings {
 		if reduced[r.Name] != "" {

@@ -33,23 +33,30 @@ func (q *Quotas) Read(_ context.Context, emit Emit) error {
 	if err != nil {
 		return err
 	}
-	r := q.Trees.root
+	for _, t := range trees {
+		if err := q.count(t.object, t.pids, emit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// count follows the processes of an object and emits its counts.
+func (q *Quotas) count(object string, pids []int, emit Emit) error {
 	if q.mounts == nil {
-		mountinfo, err := r.read("proc/self/mountinfo")
+		mountinfo, err := q.Trees.root.read("proc/self/mountinfo")
 		if err != nil {
 			return fmt.Errorf("quotas: %w: %w", ErrAbsent, err)
 		}
 		q.mounts, q.seen, q.member = parseGroupMounts(mountinfo), map[string]map[string]quota{}, map[int]string{}
 	}
-	for _, t := range trees {
-		if q.seen[t.object] == nil {
-			q.seen[t.object] = map[string]quota{}
-		}
-		for _, pid := range t.pids {
-			q.follow(t.object, pid)
-		}
-		q.emit(t.object, emit)
+	if q.seen[object] == nil {
+		q.seen[object] = map[string]quota{}
 	}
+	for _, pid := range pids {
+		q.follow(object, pid)
+	}
+	q.emit(object, emit)
 	return nil
 }
 

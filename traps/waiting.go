@@ -70,7 +70,7 @@ env: {TRAPS_SUBJECT: "burn ` + strings.Join(words, " ") + `"}
 }
 
 func (b *Bench) throttled(trap bool) (Said, error) {
-	dir, remove, err := group(b.milliseconds(10, 40))
+	dir, remove, err := group(b.milliseconds(2, 6))
 	if err != nil {
 		return Said{Noise: "no control group with a quota: " + err.Error()}, nil
 	}
@@ -168,7 +168,7 @@ func (b *Bench) warmFile(trap bool) (Said, error) {
 	limit := b.between(20, 40) // MB/s
 	pace, prepare := "", ""
 	if !trap {
-		pace, prepare = fmt.Sprintf(" %.1f", 0.8*limit), "prepare: {evict: DIR/input}\n"
+		pace, prepare = fmt.Sprintf(" %.1f", 0.8*limit), "prepare: evict(DIR/input)\n"
 	}
 	_, trials, err := b.watched(fmt.Sprintf(`experiment: warm
 blocks: 1
@@ -197,7 +197,7 @@ func (b *Bench) declaredCold(trap bool) (Said, error) {
 	}
 	prepare := ""
 	if !trap {
-		prepare = "prepare: {evict: DIR/input}\n"
+		prepare = "prepare: evict(DIR/input)\n"
 	}
 	_, trials, err := b.watched(`experiment: cold
 blocks: 1
@@ -249,12 +249,9 @@ hypotheses:
 	if err != nil {
 		return Said{}, err
 	}
-	s := Said{}
+	s := Said{Warned: f.Trials.Void == 1, Reason: "guard:oracle", Text: fmt.Sprintf("%d of %d trials void", f.Trials.Void, f.Trials.Planned)}
 	if h := f.Hypotheses[0]; h.Verdict != assay.Pass {
-		s = Said{Warned: true, Reason: string(h.Verdict) + " " + string(h.Reason), Text: strings.Join(h.Notes, "; ")}
-	}
-	if trap && f.Trials.Void != 1 {
-		s.wrongf("%d trials void, the truth is 1", f.Trials.Void)
+		s.wrongf("%s %s: %s", h.Verdict, h.Reason, strings.Join(h.Notes, "; "))
 	}
 	return s, nil
 }

@@ -113,18 +113,18 @@ func freePort() (string, error) {
 
 // group makes a control group with a processor quota; an error says why there can be none here.
 func group(quota time.Duration) (dir string, remove func(), err error) {
-	for _, mount := range []string{"/sys/fs/cgroup/cpu", "/sys/fs/cgroup/cpu,cpuacct"} {
-		dir = filepath.Join(mount, fmt.Sprintf("assay-traps-%d", os.Getpid()))
-		if err = os.Mkdir(dir, 0o755); err != nil {
-			continue
+	nothing := func() {}
+	limit, file := strconv.FormatInt(quota.Microseconds(), 10), "cpu.cfs_quota_us"
+	dir, err = os.MkdirTemp("/sys/fs/cgroup/cpu", "assay-traps-")
+	if err != nil {
+		limit, file = limit+" 100000", "cpu.max"
+		if dir, err = os.MkdirTemp("/sys/fs/cgroup", "assay-traps-"); err != nil {
+			return "", nothing, err
 		}
-		err = os.WriteFile(filepath.Join(dir, "cpu.cfs_quota_us"), []byte(strconv.FormatInt(quota.Microseconds(), 10)), 0)
-		return dir, func() { os.Remove(dir) }, err
 	}
-	dir = fmt.Sprintf("/sys/fs/cgroup/assay-traps-%d", os.Getpid())
-	if os.Mkdir(dir, 0o755) != nil {
-		return "", func() {}, err
+	remove = func() { os.Remove(dir) }
+	if err = os.WriteFile(filepath.Join(dir, file), []byte(limit), 0); err != nil {
+		remove()
 	}
-	err = os.WriteFile(filepath.Join(dir, "cpu.max"), fmt.Appendf(nil, "%d 100000", quota.Microseconds()), 0)
-	return dir, func() { os.Remove(dir) }, err
+	return dir, remove, err
 }
