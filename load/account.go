@@ -88,7 +88,8 @@ type sums struct {
 func (l *loop) sum() *sums {
 	s := &sums{failures: map[Class]string{}, phases: map[string]int64{}}
 	var seconds []tally
-	var phase [phases]hist.Histogram
+	var phase [phases]time.Duration
+	var phased int64
 	for _, p := range l.book.pages {
 		s.warmup.add(&p.warmup)
 		for len(seconds) < len(p.seconds) {
@@ -110,8 +111,9 @@ func (l *loop) sum() *sums {
 				s.failures[Class(c)] = err.Error()
 			}
 		}
-		for i := range phase {
-			phase[i].Merge(&p.phase[i])
+		phased += p.phased
+		for i, d := range p.phase {
+			phase[i] += d
 		}
 	}
 	var whole tally
@@ -120,9 +122,9 @@ func (l *loop) sum() *sums {
 		whole.add(&seconds[i])
 	}
 	s.window, s.completed = whole.ledger(), whole.completed
-	for i := range phase {
-		if phase[i].Count() > 0 {
-			s.phases[phaseNames[i]] = int64(phase[i].Mean())
+	for i, d := range phase {
+		if phased > 0 {
+			s.phases[phaseNames[i]] = int64(d) / phased
 		}
 	}
 	return s
