@@ -23,7 +23,7 @@ type Truth struct {
 	Answered    int64 `json:"answered"` // answers that the kernel took
 	Connections int64 `json:"connections"`
 	Unstamped   int64 `json:"unstamped"` // arrivals without a stamp of the kernel's, timed by the server
-	Log         []event
+	Log         []event `json:"-"`
 }
 
 // An event is one request in nanoseconds of CLOCK_REALTIME: when the kernel received it, and when
