@@ -3,6 +3,9 @@ package engine
 import (
 	"context"
 	"fmt"
+	"math"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/assaybench/assay"
@@ -59,6 +62,17 @@ func closeProbers(probers map[string]telemetry.Prober) {
 	}
 }
 
+// shown is a value for people, in its unit.
+func shown(v assay.Value, u assay.Unit) string {
+	switch {
+	case v.IsText:
+		return v.Text
+	case u.Dim.Base == "ns" && !u.Dim.PerSecond && !math.IsInf(v.Number, 0):
+		return time.Duration(v.Number * u.Scale).Round(time.Microsecond).String()
+	}
+	return strings.TrimSpace(strconv.FormatFloat(v.Number, 'g', 4, 64) + " " + u.Name)
+}
+
 // filled is a gate's condition with its object filled in.
 func (t *trial) filled(g assay.Gate) (assay.Condition, error) {
 	c := g.Condition
@@ -93,7 +107,7 @@ func (t *trial) gate(ctx context.Context, gauge *telemetry.Gauge, g assay.Gate) 
 		}
 		left := c.Patience - time.Since(start)
 		if left <= 0 {
-			return reading, fmt.Errorf("%w within %s: was %s", errGate, assay.FormatDuration(c.Patience), v)
+			return reading, fmt.Errorf("%w within %s: was %s", errGate, assay.FormatDuration(c.Patience), shown(v, builtin.Unit))
 		}
 		if !waiting {
 			t.run.tell(Progress{Phase: Waiting, Step: t.step, Cell: t.record.Cell, Gate: reading.Condition})

@@ -37,7 +37,7 @@ func (t *trial) watchKills(ctx context.Context, w *watch, cancel context.CancelC
 			if ok && rule.When.HoldsFor(v, unit, 0) {
 				t.killed = rule
 				t.note(fmt.Sprintf("est.: killed after %s: %s: was %s; the figures are of the part before",
-					w.series.Since().Round(time.Millisecond), rule.When, v))
+					w.series.Since().Round(time.Millisecond), rule.When, shown(v, unit)))
 				cancel(errKill)
 				return
 			}

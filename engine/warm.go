@@ -89,8 +89,8 @@ func (t *trial) ceilings() {
 			continue
 		}
 		times := v.Number * unit.Scale / limit
-		t.void("ceiling", fmt.Sprintf("%s was %s %s, %.3g times the declared limit %s: a cache, work that was left out, or a clock that did not see it all; lever: what the figure leaves out",
-			c.Measure, v, unit.Name, times, c.Expr))
+		t.void("ceiling", fmt.Sprintf("%s was %s, %.3g times the declared limit %s: a cache, work that was left out, or a clock that did not see it all; lever: what the figure leaves out",
+			c.Measure, shown(v, unit), times, c.Expr))
 		if t.resident > residentBound {
 			t.void("warm", fmt.Sprintf("mincore showed %.1f%% of an input in the page cache when the trial began: the figure is of memory; evict it (prepare: evict)", 100*t.resident))
 		}

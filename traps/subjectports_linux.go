@@ -8,10 +8,14 @@ import (
 	"os/exec"
 	"runtime"
 	"syscall"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
+
+// portsService is how long a request holds its port.
+const portsService = 200 * time.Millisecond
 
 // ports makes a network of its own that has only so many local ports, serves in it, and executes a
 // command there that gets the server's address as its last argument.
@@ -30,7 +34,7 @@ func ports(args []string) error {
 	if err != nil {
 		return err
 	}
-	go http.Serve(l, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	go http.Serve(l, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { time.Sleep(portsService) }))
 	c := exec.Command(args[2], append(args[3:], "http://"+l.Addr().String()+"/")...)
 	c.Stdout, c.Stderr = os.Stdout, os.Stderr
 	c.Env = append(os.Environ(), SubjectVariable+"=")

@@ -62,7 +62,7 @@ func voidedBy(trials []assay.Trial, guard string) Said {
 	var s Said
 	for _, t := range trials {
 		if slices.Contains(t.VoidBy, assay.GuardVoid(guard)) && !s.Warned {
-			s = Said{Warned: true, Reason: assay.GuardVoid(guard), Text: noteOf(t, guard+":")}
+			s = Said{Warned: true, Reason: assay.GuardVoid(guard), Text: strings.TrimPrefix(noteOf(t, guard+":"), guard+": ")}
 		}
 		for _, by := range t.VoidBy {
 			if by != assay.GuardVoid(guard) && slices.Contains(machineGuards, by) {
@@ -77,7 +77,8 @@ func voidedBy(trials []assay.Trial, guard string) Said {
 func noted(trials []assay.Trial, word string) Said {
 	for _, t := range trials {
 		if text := noteOf(t, word); text != "" {
-			return Said{Warned: true, Reason: strings.TrimSuffix(word, ":"), Text: text}
+			name, rest, _ := strings.Cut(text, ": ")
+			return Said{Warned: true, Reason: name, Text: rest}
 		}
 	}
 	return Said{}

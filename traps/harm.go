@@ -1,0 +1,201 @@
+package traps
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/assaybench/assay"
+)
+
+// harmCases are those in which a trial harms others, or the machine that it leaves behind.
+func harmCases() []Case {
+	return []Case{
+		{"T23", "a bystander slows down under the load", "killed within a second, not repeated, figures marked est.",
+			func(b *Bench) (Said, error) { return b.harmed(true) }, func(b *Bench) (Said, error) { return b.harmed(false) }},
+		{"T5.6", "reads suffer, and the mean over reads and writes hides it", "killed by the rule on reads",
+			func(b *Bench) (Said, error) { return b.readsSuffer(true) }, func(b *Bench) (Said, error) { return b.readsSuffer(false) }},
+		{"T24", "the run that changed the machine is killed", "put back by the next start, and said",
+			func(b *Bench) (Said, error) { return b.leftTuned(true) }, func(b *Bench) (Said, error) { return b.leftTuned(false) }},
+	}
+}
+
+// A shared server answers load at once, and probes slowly from a moment of the load on.
+type shared struct {
+	quick, slow time.Duration
+	after       time.Duration // of load
+	first       atomic.Int64  // load request, ns
+	last        atomic.Int64
+	suffered    atomic.Int64 // first probe that was answered slowly
+}
+
+func (s *shared) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
+	now := time.Now().UnixNano()
+	if r.URL.Path != "/probe" {
+		s.first.CompareAndSwap(0, now)
+		s.last.Store(now)
+		return
+	}
+	first := s.first.Load()
+	// A share recovers when nobody loads it any more.
+	if first == 0 || now-first < int64(s.after) || now-s.last.Load() > int64(500*time.Millisecond) {
+		time.Sleep(s.quick)
+		return
+	}
+	s.suffered.CompareAndSwap(0, now)
+	time.Sleep(s.slow)
+}
+
+// killBound is the bound of the kill rule in T23, and thus how old a probe is when its window is over it.
+const killBound = time.Second
+
+// harmed loads a shared server; it says how long after the window was over its bound the last byte of
+// load arrived.
+func (b *Bench) harmed(trap bool) (Said, error) {
+	said, _, err := b.harm(trap)
+	return said, err
+}
+
+func (b *Bench) harm(trap bool) (said Said, took time.Duration, err error) {
+	s := &shared{quick: time.Millisecond, slow: 5 * time.Millisecond, after: b.milliseconds(200, 600)}
+	if trap {
+		s.slow = b.milliseconds(2500, 3500)
+	}
+	url, stop, err := serve(s)
+	if err != nil {
+		return Said{}, 0, err
+	}
+	defer stop()
+	f, trials, err := b.watched(fmt.Sprintf(`experiment: harm
+blocks: 1
+retries: 2
+probes: {share: {http: "%[1]sprobe", rate: 10/s, timeout: 4s}}
+kill:
+  - {when: "max(rtt(share)) > %[2]s over 2s", cool_down: 600ms}
+load:
+  http: {url: "%[1]s"}
+  rate: "%.0[3]f/s"
+  for: 3s
+  timeout: 1s
+`, url, lasting(killBound), b.between(50, 150)))
+	if err != nil {
+		return Said{}, 0, err
+	}
+	t := trials[0]
+	said = Said{Warned: t.Outcome == assay.Killed && f.exit == 4, Reason: string(t.Outcome), Text: noteOf(t, "killed after")}
+	if said.Warned {
+		took = time.Duration(s.last.Load()-s.suffered.Load()) - killBound
+		said.Text += fmt.Sprintf("; last byte of load %v after the window was over its bound", took.Round(time.Millisecond))
+		if took > time.Second {
+			said.wrongf("the load went on for %v", took)
+		}
+	}
+	if trap && len(trials) != 1 {
+		said.wrongf("%d trials: it was repeated", len(trials))
+	}
+	if trap && !strings.HasPrefix(said.Text, "est.") {
+		said.wrongf("the figures are not marked est.")
+	}
+	return said, took, nil
+}
+
+func (b *Bench) readsSuffer(trap bool) (Said, error) {
+	began := time.Now()
+	reads := b.milliseconds(20, 40)
+	if trap {
+		reads = b.milliseconds(800, 1200)
+	}
+	// The mean of both stays below the bound.
+	slow := func() bool { return time.Since(began) > 2500*time.Millisecond }
+	urls := map[string]string{}
+	for name, d := range map[string]time.Duration{"read": reads, "write": 20 * time.Millisecond} {
+		var h http.Handler = &bystander{quick: 20 * time.Millisecond, slow: d, loaded: slow}
+		url, stop, err := serve(h)
+		if err != nil {
+			return Said{}, err
+		}
+		defer stop()
+		urls[name] = url
+	}
+	f, trials, err := b.watched(fmt.Sprintf(`experiment: reads
+blocks: 1
+retries: 0
+probes:
+  read: {http: "%s", rate: 5/s, timeout: 2s}
+  write: {http: "%s", rate: 20/s, timeout: 2s}
+kill:
+  - {when: "mean(rtt(read)) > 400ms over 1s", cool_down: 0s}
+  - {when: "mean(rtt(write)) > 400ms over 1s", cool_down: 0s}
+command: [EXE]
+env: {TRAPS_SUBJECT: "rest 5s"}
+`, urls["read"], urls["write"]))
+	if err != nil {
+		return Said{}, err
+	}
+	t := trials[0]
+	s := Said{Warned: t.Outcome == assay.Killed, Reason: string(t.Outcome), Text: noteOf(t, "rtt(read)")}
+	if s.Warned && f.exit != 4 {
+		s.wrongf("exit status %d, the truth is 4", f.exit)
+	}
+	return s, nil
+}
+
+// leftTuned has a file stand for a governor.
+func (b *Bench) leftTuned(trap bool) (Said, error) {
+	governor := filepath.Join(b.Dir, "governor")
+	was := []string{"powersave\n", "ondemand\n"}[b.Rand.IntN(2)]
+	if err := os.WriteFile(governor, []byte(was), 0o666); err != nil {
+		return Said{}, err
+	}
+	yaml := `experiment: tuned
+blocks: 1
+retries: 0
+machine: {"DIR/governor": performance}
+command: [sh, -c, "grep -q performance DIR/governor && { test -e DIR/again || { touch DIR/again; sleep ` + map[bool]string{true: "30", false: "0.1"}[trap] + `; }; }"]
+`
+	if trap {
+		if err := b.killedRun(strings.ReplaceAll(yaml, "DIR", b.Dir)); err != nil {
+			return Said{}, err
+		}
+		if now, err := os.ReadFile(governor); err != nil || string(now) == was {
+			return Said{}, fmt.Errorf("the machine was not changed when the run was killed: %q, %v", now, err)
+		}
+	}
+	_, trials, err := b.watched(yaml)
+	if err != nil {
+		return Said{}, err
+	}
+	s := noted(trials, "restored:")
+	s.outcomes(trials[len(trials)-1:], assay.OK)
+	if now, err := os.ReadFile(governor); err != nil || string(now) != was {
+		s.wrongf("the machine holds %q, the truth is %q", now, was)
+	}
+	return s, nil
+}
+
+// killedRun starts a run and kills it in its first trial.
+func (b *Bench) killedRun(yaml string) error {
+	file := filepath.Join(b.Dir, "experiment.yaml")
+	if err := os.WriteFile(file, []byte(yaml), 0o666); err != nil {
+		return err
+	}
+	c := exec.Command(b.Assay, "run", file, "--out", filepath.Join(b.Dir, "results"), "--quiet")
+	if err := c.Start(); err != nil {
+		return err
+	}
+	for until := time.Now().Add(patience); time.Now().Before(until); time.Sleep(20 * time.Millisecond) {
+		if _, err := os.Stat(filepath.Join(b.Dir, "again")); err == nil {
+			break
+		}
+	}
+	if err := c.Process.Kill(); err != nil {
+		return err
+	}
+	c.Wait() // it was killed: its status says nothing
+	return nil
+}
