@@ -13,6 +13,7 @@ import (
 const (
 	regimeChance = 0.01 // p value at which a split of one cell's trials into two counts
 	regimeGap    = 0.05 // and the least gap, as a share of the median: less is no regime but a step of the clock
+	regimeLeast  = 2    // trials that make a regime: one that stands apart is an outlier, and nothing says that it recurs
 	regimeDraws  = 400  // of the test's null distribution
 	regimeMost   = 200  // trials looked at: every so many of a longer series
 	regimeSeed   = 1
@@ -36,7 +37,7 @@ func (j *judge) regimesOf(f *field, trials []int, xs []float64) (r regimeSplit, 
 		trials, xs = t, y
 	}
 	s, p := stat.SplitTest(xs, regimeDraws, regimeSeed)
-	if !(p < regimeChance) || s.Gap < regimeGap*math.Abs(stat.Median(xs)) {
+	if !(p < regimeChance) || min(len(s.Low), len(s.High)) < regimeLeast || s.Gap < regimeGap*math.Abs(stat.Median(xs)) {
 		return r, false
 	}
 	r.cut = s.Cut
