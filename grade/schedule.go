@@ -368,6 +368,17 @@ func (s *Schedule) reached(n int) bool {
 	return true
 }
 
+// Progress is the number of planned blocks, stages included, and of those that are done.
+func (s *Schedule) Progress() (planned, done int) {
+	planned = s.planned()
+	for i := range s.slots[:planned] {
+		if s.slots[i].done {
+			done++
+		}
+	}
+	return planned, done
+}
+
 // stageReached reports whether all blocks of the stage are done, repeats included.
 func (s *Schedule) stageReached(stage int) bool {
 	for i := range s.slots {

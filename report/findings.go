@@ -72,30 +72,17 @@ func (f *Findings) cellText(c assay.Cell) string {
 	return text
 }
 
-// blocks is the number of blocks that were planned, and of those in which every planned cell has a
-// counted trial.
-func (f *Findings) blocks() (planned, complete int) {
+// blocks is the number of blocks that were planned, and of those that are done: executed whole but for
+// cells that were skipped after a kill, and repeated where trials were void, as often as allowed.
+func (f *Findings) blocks() (planned, done int) {
 	if f.Registration == nil {
 		return 0, 0
 	}
-	plan := f.Registration.CurrentPlan()
-	cells := map[int]map[string]bool{}
+	s := grade.NewSchedule(f.Registration.CurrentPlan(), f.Registration.Seed)
 	for i := range f.Trials {
-		t := &f.Trials[i]
-		if !t.Counts() {
-			continue
-		}
-		if cells[t.Block] == nil {
-			cells[t.Block] = map[string]bool{}
-		}
-		cells[t.Block][t.Cell.Key()] = true
+		s.Add(&f.Trials[i])
 	}
-	for _, got := range cells {
-		if len(got) >= len(plan.Cells) {
-			complete++
-		}
-	}
-	return plan.Blocks, complete
+	return s.Progress()
 }
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

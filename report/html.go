@@ -25,6 +25,9 @@ type page struct {
 	Answer, Tally, Machine  string
 	Cards                   []htmlCard
 	Cautions                []assay.Caution
+	Advice                  []advised
+	Remarks                 []string
+	AdviceHead, RemarkHead  string
 	Measures                []htmlMeasure
 	MoreMeasures            int
 	Binned                  bool
@@ -120,6 +123,7 @@ func (f *Findings) page() page {
 		Style: template.CSS(pageStyle), Name: f.Verdicts.Experiment, Title: f.Verdicts.Experiment,
 		Answer: f.answer(), Tally: f.tally(), Machine: f.machine(),
 		Ceilings: f.ceilings(), Sessions: f.sessions(), MoreSessions: max(len(f.Host.Sessions)-mostSessions, 0),
+		Advice: f.advised(), AdviceHead: adviceHeading, RemarkHead: remarkHeading,
 		Cautions: f.Verdicts.DoNotQuote, Gates: f.gates(), Guards: f.guardRows(), Planned: f.planned(), Registered: f.registered(), Order: f.executed(), Settles: f.settlements(),
 	}
 	if f.Experiment != nil {
@@ -135,6 +139,9 @@ func (f *Findings) page() page {
 	}
 	for _, c := range f.claims() {
 		p.Cards = append(p.Cards, c.html())
+	}
+	for _, r := range f.Remarks {
+		p.Remarks = append(p.Remarks, sentence(r))
 	}
 	for _, c := range f.absent() {
 		p.Absent = append(p.Absent, pair{f.cellText(c.Cell), c.Why})

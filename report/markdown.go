@@ -29,6 +29,7 @@ func Markdown(w io.Writer, f Findings) error {
 			b.WriteString("- " + md(cautionText(c)) + "\n")
 		}
 	}
+	f.markdownAdvice(&b)
 	if f.Registration != nil {
 		b.WriteString("\nRegistered " + md(f.registeredLine()) + ".")
 		if machine := f.machine(); machine != "" {

@@ -92,6 +92,11 @@ func inflight(blocks int) Findings {
 	for i, h := range e.Hypotheses {
 		f.Verdicts.Hypotheses[i].Claim = h.Claim
 	}
+	f.Advice = []grade.Advice{
+		{Factor: "reader", Suggested: "readfile", Default: "stream", Measured: "inflight=4 reader=readfile", By: "H1", Flip: "a cell in which the other side is ahead"},
+		{Factor: "inflight", Default: "16", By: "H4", Flip: "not decided: straddles"},
+	}
+	f.Remarks = []string{"along inflight at reader=stream: slow and idle: 4,200/s at 52% busy"}
 	return f
 }
 
@@ -265,6 +270,8 @@ func hostile() Findings {
 	}
 	f.Verdicts.DoNotQuote = []assay.Caution{{What: bad, Why: bad, Instead: bad}}
 	f.Experiment.Fixed = []assay.Named{{Name: bad, Text: bad}}
+	f.Advice = []grade.Advice{{Factor: bad, Suggested: bad, Default: bad, Measured: bad, By: bad, Flip: bad}}
+	f.Remarks = []string{bad}
 	f.Experiment.Cited = []assay.Cited{{Cell: assay.Cell{bad: bad}, Measure: bad, Source: bad}}
 	f.Host.Sessions[0].Fingerprint[bad] = bad
 	f.Registration.Amendments[0].Reason = bad

@@ -21,6 +21,7 @@ func Text(w io.Writer, f Findings, width int, quiet, colour bool) error {
 	f.excludedText(p)
 	f.cautionText(p)
 	if !quiet {
+		f.adviceText(p)
 		f.settleText(p)
 		f.cellsText(p)
 		f.conditionText(p)
