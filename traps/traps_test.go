@@ -15,7 +15,10 @@ import (
 	"text/tabwriter"
 )
 
-var seeds = flag.Int("seeds", 1, "variants of each situation")
+var (
+	seeds  = flag.Int("seeds", 1, "variants of each situation")
+	update = flag.Bool("update", false, "write the table of cases on the page anew")
+)
 
 // atOnce is how many situations are carried out at the same time: they wait more than they work.
 const atOnce = 4
@@ -134,5 +137,33 @@ func TestEveryShare(t *testing.T) {
 		if n < int(1000*share)-1 || n > int(1000*share)+1 {
 			t.Errorf("share %v: %d of 1000", share, n)
 		}
+	}
+}
+
+// TestThePageNamesEveryCase holds the table of docs/traps.md against the cases.
+func TestThePageNamesEveryCase(t *testing.T) {
+	const page, from, to = "../docs/traps.md", "<!-- cases -->\n", "<!-- end of cases -->"
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, rest, ok := strings.Cut(string(text), from)
+	got, tail, ends := strings.Cut(rest, to)
+	if !ok || !ends {
+		t.Fatalf("%s has no %s", page, strings.TrimSpace(from))
+	}
+	var want strings.Builder
+	want.WriteString("| id | situation | what must be said |\n|---|---|---|\n")
+	for _, c := range Cases() {
+		fmt.Fprintf(&want, "| %s | %s | %s |\n", c.ID, c.About, c.Due)
+	}
+	if *update {
+		if err := os.WriteFile(page, []byte(head+from+want.String()+to+tail), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if got != want.String() {
+		t.Errorf("%s lists other cases than there are; go test ./traps -run Page -update writes them", page)
 	}
 }

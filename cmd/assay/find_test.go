@@ -310,11 +310,11 @@ func (m *meter) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 }
 
 // TestFindOnRateLimitedServers finds the capacity of real servers. ASSAY_TEST_FINDS=10 does it ten
-// times, with the lengths of the defaults.
+// times, with longer loads.
 func TestFindOnRateLimitedServers(t *testing.T) {
-	times, length, budget := 1, "1s", "25s"
+	times, length, budget := 1, "1s", "15s"
 	if n, err := strconv.Atoi(os.Getenv("ASSAY_TEST_FINDS")); err == nil {
-		times, length, budget = n, "5s", "60,30m"
+		times, length, budget = n, "3s", "60,30m"
 	}
 	for i := range times {
 		r := rand.New(rand.NewPCG(uint64(i), 9))
