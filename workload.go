@@ -180,7 +180,7 @@ type KillRule struct {
 // An Event is a fault on purpose.
 type Event struct {
 	At     time.Duration
-	Signal string        // STOP, CONT, KILL, TERM, …
+	Signal string        // STOP, CONT, KILL, TERM, …, or RESTART
 	To     string        // a target's name, or "command"
 	For    time.Duration // with STOP: until CONT
 }

@@ -43,6 +43,7 @@ type Run struct {
 	stats    map[string][]string      // statistics to record of each time of operations
 	files    fingerprints
 	first    map[string]string // digest by executable or input file, of the first trial that used it
+	right    oracles
 	leaks    leaks
 	// calibration is how long the calibration took when the folder first asked for it.
 	calibration time.Duration
@@ -121,13 +122,14 @@ func (r *Run) prepare() {
 	}
 	r.files, r.idle, r.stats = fingerprints{}, map[string]time.Duration{}, wantedStats(r.Experiment)
 	r.services.run = r
-	r.first = map[string]string{}
+	r.first, r.right = map[string]string{}, oracles{}
 	for _, t := range r.Folder.Contents().Trials {
 		for name, digest := range trialDigests(&t) {
 			if _, ok := r.first[name]; !ok {
 				r.first[name] = digest
 			}
 		}
+		r.right.consult(&t, r.Experiment.Measures, func(string, string) {}) // judged when it was recorded
 	}
 }
 

@@ -72,9 +72,11 @@ func (t *trial) execute(ctx context.Context) {
 	}
 	if t.record.Outcome == assay.OK {
 		t.declared()
+		t.injected()
 		t.ceilings()
 	}
 	t.guards()
+	t.run.right.consult(&t.record, t.run.Experiment.Measures, t.void)
 }
 
 // work executes the workload under watch: its telemetry, probes, kill rules and events.

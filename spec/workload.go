@@ -79,7 +79,7 @@ func (f *filler) events(n *yaml.Node) []assay.Event {
 			e.At = f.duration(n, "events: at")
 		}
 		if n := o.need("signal", ": STOP, CONT, KILL, TERM, …"); n != nil {
-			e.Signal = f.choice(n, "events: signal", "STOP", "CONT", "KILL", "TERM", "INT", "HUP", "USR1", "USR2", "QUIT")
+			e.Signal = f.choice(n, "events: signal", "STOP", "CONT", "KILL", "TERM", "INT", "HUP", "USR1", "USR2", "QUIT", "RESTART")
 		}
 		if n := o.get("to"); n != nil {
 			known := f.targets
