@@ -3,6 +3,7 @@ package grade
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/assaybench/assay"
@@ -29,21 +30,20 @@ func (j *judge) identical(h *assay.Hypothesis, f *field) []Finding {
 		}
 		all = append(all, own...)
 		out.Blocks = max(out.Blocks, len(p.pairs))
-		if !anyEntry(own, func(e entry) bool { return e.state == text || e.exact() }) {
-			reason := assay.Vacuous
-			status := assay.Untested
+		if out.Status == "" && !anyEntry(own, func(e entry) bool { return e.state == text || e.exact() }) {
+			status, reason := assay.Untested, assay.Vacuous
 			if p.lost > 0 && len(own) == 0 {
 				status, reason = assay.Void, chief(p.of)
 			}
 			out.say(status, reason, fmt.Sprintf("%s has not one ok trial with %s", f.cells[cell], f.Ref))
-			return []Finding{out}
 		}
 	}
 	j.agree(&out, f, all)
 	return []Finding{out}
 }
 
-// agree says whether all entries are one value.
+// agree says whether all entries are one value. Two that differ contradict the claim whatever else is
+// missing; where a cell without any was found before, that stands.
 func (j *judge) agree(out *Finding, f *field, all []entry) {
 	cells := map[string][]int32{} // by value: the cells that gave it
 	var order []string
@@ -62,7 +62,7 @@ func (j *judge) agree(out *Finding, f *field, all []entry) {
 		}
 		value := e.text
 		if e.state == number {
-			value = figure(e.low, f.Unit.Name)
+			value = strconv.FormatFloat(e.low, 'g', -1, 64) // every digit counts
 		}
 		if cells[value] == nil {
 			order = append(order, value)
@@ -72,6 +72,7 @@ func (j *judge) agree(out *Finding, f *field, all []entry) {
 		}
 	}
 	switch {
+	case len(order) <= 1 && out.Status != "":
 	case len(all) < 2:
 		out.say(assay.Untested, assay.Vacuous, "one trial alone is identical to nothing")
 	case len(order) > 1:

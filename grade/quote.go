@@ -84,7 +84,9 @@ func (j *judge) cautionsOf(h *assay.Hypothesis, f *Finding) []assay.Caution {
 // collapsed says that a side of the comparison is past its own peak along some axis, and gives the
 // ratio at the level where that side is at its best.
 func (j *judge) collapsed(f *field, out *Finding) (why, instead string) {
-	if f.Better == "" || out.Status == assay.Void {
+	// Only what is better when there is more of it collapses: a time that grows along an axis may just be
+	// the time for more work.
+	if f.Better != assay.More || out.Status == assay.Void {
 		return "", ""
 	}
 	for _, side := range []assay.Cell{out.To, out.Of} {
@@ -94,7 +96,7 @@ func (j *judge) collapsed(f *field, out *Finding) (why, instead string) {
 				continue
 			}
 			own, best, level, ok := j.peak(f, side, &j.Experiment.Factors[i])
-			if !ok {
+			if !ok || !ordered(&j.Experiment.Factors[i]) {
 				continue
 			}
 			why = fmt.Sprintf("%s is past its own peak: %s there, %s at %s=%s", side, figure(own, f.Unit.Name), figure(best, f.Unit.Name), name, level)
@@ -107,6 +109,17 @@ func (j *judge) collapsed(f *field, out *Finding) (why, instead string) {
 		}
 	}
 	return "", ""
+}
+
+// ordered reports whether the levels of a factor are quantities: only along such an axis is there a
+// far side of a peak.
+func ordered(f *assay.Factor) bool {
+	for _, l := range f.Levels {
+		if _, err := assay.ParseQuantity(l.Text); err != nil {
+			return false
+		}
+	}
+	return true
 }
 
 // peak is the best level below the cell's own along a factor, if the cell falls short of it by more
@@ -123,11 +136,7 @@ func (j *judge) peak(f *field, cell assay.Cell, factor *assay.Factor) (own, best
 			best, level = m, l
 		}
 	}
-	short := own < best*(1-pastPeak)
-	if f.Better == assay.Lower {
-		short = best < own*(1-pastPeak)
-	}
-	return own, best, level, level != "" && short
+	return own, best, level, level != "" && own < best*(1-pastPeak)
 }
 
 func better(f *field, a, b float64) bool {
