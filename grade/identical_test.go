@@ -6,7 +6,7 @@ import (
 	"github.com/assaybench/assay"
 )
 
-func TestIdentical(t *testing.T) {
+func TestIdenticalToTheLastDigit(t *testing.T) {
 	fails := func(x *assay.Trial) { x.Outcome = assay.Failed }
 	gives := func(v float64) func(*assay.Trial) {
 		return func(x *assay.Trial) { x.Measures["m"] = assay.Num(v) }
