@@ -76,12 +76,12 @@ func (j *judge) betterSide(a Advice, name string, h *assay.Hypothesis, f *Findin
 		a.Flip = fmt.Sprintf("no difference above %s%% was found: keep the default", figure(100*h.Margin, ""))
 		return a
 	}
-	best := f.Of
+	best, other := f.Of, f.To
 	if (f.OfMedian < f.ToMedian) == (m.Better == assay.More) {
-		best = f.To
+		best, other = f.To, f.Of
 	}
 	a.Suggested, a.Measured = best[name], best.String()
-	a.Flip = "a cell in which the other side is ahead"
+	a.Flip = fmt.Sprintf("a cell in which %s is ahead", other[name])
 	if h.Needs != nil {
 		a.Flip = "where not " + h.Needs.String()
 	}
