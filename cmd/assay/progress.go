@@ -195,7 +195,10 @@ func (p *progress) place(s engine.Step) string {
 	if s.Warmup {
 		return "warm-up"
 	}
-	return fmt.Sprintf("block %d of %d", s.Block, max(p.plan.Blocks, s.Block))
+	if s.Block > p.plan.Blocks { // a spoilt block again, or one of a refined level
+		return fmt.Sprintf("extra block %d", s.Block)
+	}
+	return fmt.Sprintf("block %d of %d", s.Block, p.plan.Blocks)
 }
 
 func (p *progress) eta() (time.Duration, bool) {
