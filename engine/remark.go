@@ -17,6 +17,21 @@ const (
 	reached = 0.9
 )
 
+// clipped names targets whose memory ran into the limit of their control group: a figure of their
+// memory is then of the limit.
+func (t *trial) clipped(readings []measure.Reading) {
+	last := map[[2]string]float64{}
+	for _, r := range readings {
+		last[[2]string{r.Name, r.Object}] = r.Value
+	}
+	for _, one := range t.run.services.up {
+		if hits := last[[2]string{"memory_limit_hits", one.name}]; hits > 0 {
+			t.note(fmt.Sprintf("clipped: the memory of %s ran into the limit of its control group %.0f times (%.0f MiB): what it holds is what it may; raise the limit and execute again",
+				one.name, hits, last[[2]string{"memory_limit_bytes", one.name}]/(1<<20)))
+		}
+	}
+}
+
 // crowds names targets that are oversubscribed.
 func (t *trial) crowds(readings []measure.Reading) {
 	runnable := map[string][]float64{}

@@ -161,6 +161,7 @@ func (t *trial) reduceReadings() {
 		return
 	}
 	t.crowds(readings)
+	t.clipped(readings)
 	series := map[assay.MeasureRef][]assay.Value{}
 	for _, r := range readings {
 		if reduced[r.Name] != "" {

@@ -27,6 +27,7 @@ type Group struct {
 	at     time.Time
 	cpu    time.Duration
 	stalls map[string]time.Duration
+	hits   uint64
 	oom    uint64
 }
 
@@ -150,6 +151,7 @@ func (g *Group) memory(first bool, emit Emit) {
 	if v, ok := g.number("memory", files.peak); ok {
 		emit("memory_peak_bytes", g.Object.Name, v)
 	}
+	g.limit(first, emit)
 	if v, ok := counter(g.counters("memory", "memory.stat"), files.anon); ok {
 		emit("memory_anon_bytes", g.Object.Name, float64(v))
 	}
@@ -158,6 +160,30 @@ func (g *Group) memory(first bool, emit Emit) {
 			g.oom = v
 		}
 		emit("oom_kills", g.Object.Name, float64(v-min(g.oom, v)))
+	}
+}
+
+// limit emits the limit on memory, where there is one, and how often the group has run into it since
+// the watch began: what it holds is then what it was allowed, and not what it wanted.
+func (g *Group) limit(first bool, emit Emit) {
+	const none = 1 << 60 // version 1 says no limit by a number near the largest
+	file, hits := "memory.max", uint64(0)
+	if g.group.version["memory"] == 1 {
+		file = "memory.limit_in_bytes"
+		n, ok := g.number("memory", "memory.failcnt")
+		if !ok {
+			return
+		}
+		hits = uint64(n)
+	} else {
+		hits, _ = counter(g.counters("memory", "memory.events"), "max")
+	}
+	if first {
+		g.hits = hits
+	}
+	if v, ok := g.number("memory", file); ok && v < none {
+		emit("memory_limit_bytes", g.Object.Name, v)
+		emit("memory_limit_hits", g.Object.Name, float64(hits-min(g.hits, hits)))
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -28,6 +29,8 @@ func servedCases() []Case {
 			func(b *Bench) (Said, error) { return b.idleKept(true) }, func(b *Bench) (Said, error) { return b.idleKept(false) }},
 		{"T7.14", "workers start; one of them ends and is replaced", "void for guard:target-restarted; as many starts as workers are none",
 			func(b *Bench) (Said, error) { return b.workers(true) }, func(b *Bench) (Said, error) { return b.workers(false) }},
+		{"T7.16", "the memory of a target is measured under a limit", "clipped: the limit, and how often it was reached",
+			func(b *Bench) (Said, error) { return b.limited(true) }, func(b *Bench) (Said, error) { return b.limited(false) }},
 		{"T10", "local ports run out", "void for guard:generator, errors of class ports",
 			func(b *Bench) (Said, error) { return b.fewPorts(true) }, func(b *Bench) (Said, error) { return b.fewPorts(false) }},
 	}
@@ -273,6 +276,62 @@ func (b *Bench) fewPorts(trap bool) (Said, error) {
 	s := a.said("guard:generator", "no local port")
 	s.Warned = s.Warned && a.voided("guard:generator") && a.Errors["ports"] > 0
 	return s, nil
+}
+
+func (b *Bench) limited(trap bool) (Said, error) {
+	dir, err := os.MkdirTemp("/sys/fs/cgroup/memory", "assay-traps-")
+	if err != nil {
+		return Said{Noise: "no control group with a limit on memory: " + err.Error()}, nil
+	}
+	defer os.Remove(dir)
+	limit := 1 << 30
+	if trap {
+		limit = 64 << 20
+	}
+	if err := os.WriteFile(filepath.Join(dir, "memory.limit_in_bytes"), fmt.Append(nil, limit), 0); err != nil {
+		return Said{Noise: "no limit on memory: " + err.Error()}, nil
+	}
+	if err := b.bigInput(80 + b.Rand.IntN(40)); err != nil {
+		return Said{}, err
+	}
+	port, err := freePort()
+	if err != nil {
+		return Said{}, err
+	}
+	_, trials, err := b.watched(fmt.Sprintf(`experiment: limited
+blocks: 1
+retries: 0
+target:
+  store:
+    command: [EXE]
+    env: {TRAPS_SUBJECT: "join %[2]s cache %[1]s DIR/big"}
+    ready: {tcp: "127.0.0.1:%[1]s"}
+    fresh: trial
+prepare: evict(DIR/big)
+command: [EXE]
+env: {TRAPS_SUBJECT: "rest 1500ms"}
+`, port, dir))
+	if err != nil {
+		return Said{}, err
+	}
+	s := noted(trials, "clipped:")
+	s.outcomes(trials, assay.OK)
+	return s, nil
+}
+
+// bigInput makes a file of so many MiB, in parts.
+func (b *Bench) bigInput(mib int) error {
+	f, err := os.Create(filepath.Join(b.Dir, "big"))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	for range mib {
+		if _, err := f.Write(make([]byte, 1<<20)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // A bystander is a shared thing that becomes slow while it is loaded.

@@ -34,7 +34,7 @@ func Subject() (exit int, ok bool) {
 	}
 	subjects := map[string]func(args []string) error{
 		"burn": burn, "threads": threads, "join": join, "read": readFile, "pool": pool, "leaky": leaky, "pull": pull,
-		"says": says, "server": server, "master": master, "worker": worker, "rest": rest, "ports": ports,
+		"says": says, "server": server, "master": master, "worker": worker, "rest": rest, "ports": ports, "cache": cache,
 	}
 	do := subjects[words[0]]
 	if do == nil {
@@ -114,8 +114,11 @@ func join(args []string) error {
 	if err := os.WriteFile(filepath.Join(args[0], "cgroup.procs"), []byte(strconv.Itoa(os.Getpid())), 0); err != nil {
 		return err
 	}
-	if args[1] == "burn" {
+	switch args[1] {
+	case "burn":
 		return burn(args[2:])
+	case "cache":
+		return cache(args[2:])
 	}
 	c := exec.Command(args[1], args[2:]...)
 	c.Env = os.Environ()
@@ -340,6 +343,27 @@ func master(args []string) error {
 func worker(args []string) error {
 	fmt.Println("worker", os.Getpid(), "started")
 	return rest(args)
+}
+
+// cache serves on a port and reads a file over and over.
+func cache(args []string) error {
+	if _, err := os.Stat(args[1]); err != nil {
+		return err
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:"+args[0])
+	if err != nil {
+		return err
+	}
+	// And again and again, as its users do.
+	go func() {
+		for range time.Tick(200 * time.Millisecond) {
+			if f, err := os.Open(args[1]); err == nil {
+				io.Copy(io.Discard, f)
+				f.Close()
+			}
+		}
+	}()
+	return http.Serve(l, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 }
 
 // rest waits, and ends by SIGTERM.
