@@ -76,7 +76,7 @@ blocks: 1
 retries: 2
 probes: {share: {http: "%[1]sprobe", rate: 10/s, timeout: 4s}}
 kill:
-  - {when: "max(rtt(share)) > %[2]s over 2s", cool_down: 600ms}
+  - {when: "max(rtt(share)) > %[2]s over 1s", cool_down: 600ms}
 load:
   http: {url: "%[1]s"}
   rate: "%.0[3]f/s"
