@@ -4,6 +4,7 @@ import (
 	"encoding/gob"
 	"errors"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
@@ -49,11 +50,16 @@ type guardian struct {
 	socket *os.File
 	saying sync.Mutex
 	enc    *gob.Encoder
+	dec    *gob.Decoder
 	order  order
 	// mainPID is the command's id until it is reaped, then 0.
 	mainPID atomic.Int64
 	// done is closed when the command is reaped.
 	done chan struct{}
+	// spawned is closed when pid and start are known.
+	spawned chan struct{}
+	pid     int
+	start   start
 	// started is closed when the program has been told that the command executes.
 	started chan struct{}
 	// ends takes the moments by which the tree is to have ended; empty is closed when it has.
@@ -68,6 +74,10 @@ type guardian struct {
 // guard is the life of a guardian.
 func guard() error {
 	debug.SetGCPercent(-1) // it allocates next to nothing, and must be quiet while the command executes
+	// With one processor of the runtime's no thread of it looks for work, and its monitor sleeps soon
+	// after the wait for the command has begun; with two it would look around every 20 us for
+	// milliseconds, beside the command.
+	runtime.GOMAXPROCS(1)
 	unix.CloseOnExec(guardianSocket)
 	rename()
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
@@ -75,24 +85,23 @@ func guard() error {
 	}
 	g := &guardian{
 		socket: os.NewFile(guardianSocket, "guardian"),
-		done:   make(chan struct{}), started: make(chan struct{}),
+		done:   make(chan struct{}), spawned: make(chan struct{}), started: make(chan struct{}),
 		ends: make(chan time.Time), empty: make(chan struct{}), ender: make(chan struct{}),
 	}
-	g.enc = gob.NewEncoder(g.socket)
-	dec := gob.NewDecoder(g.socket)
+	g.enc, g.dec = gob.NewEncoder(g.socket), gob.NewDecoder(g.socket)
 	g.say(report{Stage: stageReady})
-	if err := dec.Decode(&g.order); err != nil {
+	if err := g.dec.Decode(&g.order); err != nil {
 		return err
 	}
 	setMark(g.order.Mark)
 	go g.end()
-	pid, start, refused := g.spawn()
-	if refused.Stage == stageRefused {
+	var refused report
+	if g.pid, g.start, refused = g.spawn(); refused.Stage == stageRefused {
 		g.say(refused)
 		return nil
 	}
-	go g.listen(dec, pid, start)
-	g.reap(pid, start)
+	close(g.spawned)
+	g.reap()
 	return nil
 }
 
@@ -111,18 +120,21 @@ func (g *guardian) say(r report) {
 	_ = g.enc.Encode(r)
 }
 
-// listen does what the program says. When the program is gone, everything ends at once.
-func (g *guardian) listen(dec *gob.Decoder, pid int, start start) {
+// listen does what the program says. When the program is gone, everything ends at once. It is called
+// before the rest, and not after the spawn: a goroutine that starts, and a timer that is set, wake up
+// threads of the runtime's, and a short command would share the processors with them.
+func (g *guardian) listen() {
 	select {
 	case <-g.done:
-	case <-time.After(announceAfter):
+	case <-time.After(restFor + announceAfter):
 	}
-	g.say(report{Stage: stageStarted, PID: pid, Spawned: start.monotonic})
+	<-g.spawned
+	g.say(report{Stage: stageStarted, PID: g.pid, Spawned: g.start.monotonic})
 	close(g.started)
 	quieten()
 	for {
 		var e ending
-		if err := dec.Decode(&e); err != nil {
+		if err := g.dec.Decode(&e); err != nil {
 			g.endBy(time.Time{})
 			return
 		}
@@ -139,7 +151,7 @@ func (g *guardian) endBy(moment time.Time) {
 }
 
 // reap waits for every child, the command's orphans among them, until there is none.
-func (g *guardian) reap(pid int, start start) {
+func (g *guardian) reap() {
 	for {
 		var status unix.WaitStatus
 		var usage unix.Rusage
@@ -151,12 +163,12 @@ func (g *guardian) reap(pid int, start start) {
 			<-g.ender
 			g.say(report{Stage: stageEmpty, Leftover: g.ended})
 			return
-		case reaped == pid:
-			done := start.account(status, &usage)
+		case reaped == g.pid:
+			done := g.start.account(status, &usage)
 			g.mainPID.Store(0)
 			close(g.done)
 			<-g.started
-			g.say(report{Stage: stageDone, PID: pid, Account: done})
+			g.say(report{Stage: stageDone, PID: g.pid, Account: done})
 			if g.order.EndAfter && !childless() {
 				go g.endBy(time.Now().Add(g.order.Grace))
 			}

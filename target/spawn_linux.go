@@ -70,6 +70,8 @@ func (g *guardian) fork() (pid int, began start, refused report) {
 		Sys: &syscall.SysProcAttr{Setpgid: true},
 	}
 	began = begin()
+	go g.listen()
+	time.Sleep(restFor)
 	// From here to the undoing as little as possible may be allocated: the limits may forbid it.
 	undo, failed, err := impose(g.order.Limits)
 	defer undo()
@@ -98,13 +100,12 @@ func refusal(doing string, err error) report {
 	return report{Stage: stageRefused, Doing: doing, Errno: int(errno)}
 }
 
-// begin makes this process small, lets it rest, and notes what the account of a command starts from,
-// all but the moment.
+// begin makes this process small and notes what the account of a command starts from, all but the
+// moment.
 func begin() start {
 	s := start{oomKills: oomKills()}
 	slim()
 	s.peak = ownPeak()
-	time.Sleep(restFor)
 	return s
 }
 
