@@ -33,17 +33,21 @@ func TestMain(m *testing.M) {
 // subject is what a trial of these tests executes.
 func subject(words []string) int {
 	switch words[0] {
-	case "serve": // on a port, until it is ended
+	case "serve", "mute": // on a port, until it is ended; mute keeps connections and says nothing
 		l, err := net.Listen("tcp", "127.0.0.1:"+words[1])
 		if err != nil {
 			return 1
 		}
+		var kept []net.Conn
 		for {
 			c, err := l.Accept()
 			if err != nil {
 				return 1
 			}
-			c.Close()
+			if words[0] == "serve" {
+				c.Close()
+			}
+			kept = append(kept, c)
 		}
 	case "hang": // in a select that a dump of goroutines names
 		os.Stdout.WriteString("first\n")

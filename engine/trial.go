@@ -63,6 +63,9 @@ func (t *trial) execute(ctx context.Context) {
 	t.count(counted, t.scrape(ctx))
 	t.machine(before.Since())
 	t.run.services.judge(t, began)
+	if t.record.Outcome == assay.Hung {
+		t.run.services.stopAll() // whatever holds them up does not belong to the next trial
+	}
 	if t.killed != nil {
 		t.run.services.stopAll()
 		t.afterKill(ctx)

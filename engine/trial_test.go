@@ -279,3 +279,28 @@ func TestPause(t *testing.T) {
 		t.Error("a pause of less than nothing took long")
 	}
 }
+
+// A load that nobody answers any more is hung, and the state of its targets is kept.
+func TestHungLoad(t *testing.T) {
+	dir, port := t.TempDir(), freePort(t)
+	trial := executed(t, dir, `blocks: 1
+target:
+  api:
+    command: [EXE]
+    env: {ENGINE_SUBJECT: "mute `+port+`"}
+    ready: {tcp: "127.0.0.1:`+port+`", patience: 20s}
+    fresh: trial
+load:
+  http: {url: "http://127.0.0.1:`+port+`/"}
+  clients: 2
+  for: 20s
+  timeout: 30s
+hung: {after: 1s}
+`)[0]
+	if trial.Outcome != assay.Hung || noteWith(trial, "no progress for 1s", "api") == "" {
+		t.Errorf("outcome %s %v, notes %q; want hung", trial.Outcome, trial.RefusedBy, trial.Notes)
+	}
+	if b, err := os.ReadFile(path(dir, stateFile)); err != nil || !strings.Contains(string(b), "api: process") {
+		t.Errorf("%s holds %q, %v; want the target's processes", stateFile, b, err)
+	}
+}
