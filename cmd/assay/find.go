@@ -128,15 +128,17 @@ func (f *findFlags) finder(address string) (*finder, error) {
 			errs = append(errs, err)
 		}
 	}
-	f.rate = f.from // a load has one; find sets it for every probe
-	l, err := f.load(address)
+	from, err := rateOf("--from", f.from)
 	note(err)
-	s.load, s.search.Start = l, l.Rate
+	f.rate = "1/s" // a load has one; every probe sets its own
+	s.load, err = f.load(address)
+	note(err)
+	s.search.Start = from
 	if s.load.Arrivals != "constant" && s.load.Arrivals != "poisson" {
 		note(fmt.Errorf("--arrivals %q: want constant or poisson", s.load.Arrivals))
 	}
 	if f.to != "" {
-		s.search.Most, err = rateOf(f.to)
+		s.search.Most, err = rateOf("--to", f.to)
 		note(err)
 		if err == nil && s.search.Most < s.search.Start {
 			note(fmt.Errorf("--to %s: want a rate of at least --from %s", f.to, f.from))
@@ -158,10 +160,10 @@ func (f *findFlags) finder(address string) (*finder, error) {
 	return s, errors.Join(errs...)
 }
 
-func rateOf(text string) (float64, error) {
+func rateOf(flag, text string) (float64, error) {
 	q, err := assay.ParseQuantity(text)
 	if err != nil || !q.Unit.Dim.PerSecond && !q.Bare || !(q.Number > 0) || math.IsInf(q.Number, 0) {
-		return 0, fmt.Errorf("--to %q: want a rate above 0, such as 1000/s", text)
+		return 0, fmt.Errorf("%s %q: want a rate above 0, such as 1000/s", flag, text)
 	}
 	return q.Base(), nil
 }

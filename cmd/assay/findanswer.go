@@ -147,7 +147,7 @@ func (s *finder) binds(b stat.Bracket) []string {
 	}
 	var out []string
 	switch {
-	case completed >= b.Low && completed > 0:
+	case completed > 0 && completed >= 0.95*b.Low: // the window's end cuts some off
 		out = append(out, fmt.Sprintf("the server completes %s at most; with more it falls behind, and response time grows without bound", perSecond(completed)))
 	case completed > 0:
 		out = append(out, fmt.Sprintf("with more than the server can do it falls behind and completes %s", perSecond(completed)))
