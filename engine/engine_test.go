@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"flag"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -38,7 +39,6 @@ func subject(words []string) int {
 		if err != nil {
 			return 1
 		}
-		var kept []net.Conn
 		for {
 			c, err := l.Accept()
 			if err != nil {
@@ -46,8 +46,9 @@ func subject(words []string) int {
 			}
 			if words[0] == "serve" {
 				c.Close()
+				continue
 			}
-			kept = append(kept, c)
+			go io.Copy(io.Discard, c)
 		}
 	case "hang": // in a select that a dump of goroutines names
 		os.Stdout.WriteString("first\n")

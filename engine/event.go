@@ -34,6 +34,9 @@ func (t *trial) events(ctx context.Context, began time.Time) {
 func (t *trial) event(ctx context.Context, e assay.Event) error {
 	var hit func(signal string) error
 	one := t.run.services.find(e.To)
+	for e.To == commandObject && t.pid.Load() == 0 && ctx.Err() == nil {
+		pause(ctx, time.Millisecond) // it is about to be spawned
+	}
 	switch pid := int(t.pid.Load()); {
 	case one != nil:
 		hit = one.Signal
