@@ -19,10 +19,10 @@ import (
 // A Truth is what a server knows of the load that it had. A log of arrivals follows it on standard
 // output, as pairs of integers, if one was asked for.
 type Truth struct {
-	Arrived     int64 `json:"arrived"`  // whole requests
-	Answered    int64 `json:"answered"` // answers that the kernel took
-	Connections int64 `json:"connections"`
-	Unstamped   int64 `json:"unstamped"` // arrivals without a stamp of the kernel's, timed by the server
+	Arrived     int64   `json:"arrived"`  // whole requests
+	Answered    int64   `json:"answered"` // answers that the kernel took
+	Connections int64   `json:"connections"`
+	Unstamped   int64   `json:"unstamped"` // arrivals without a stamp of the kernel's, timed by the server
 	Log         []event `json:"-"`
 }
 
