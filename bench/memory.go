@@ -13,7 +13,7 @@ import (
 func memory(ctx context.Context, b *bench) (string, error) {
 	const rate = 40_000
 	var few, many figures
-	for range max(1, b.rounds/2) {
+	for range (b.rounds + 1) / 2 {
 		for _, m := range []struct {
 			length time.Duration
 			to     *figures

@@ -20,11 +20,8 @@ the test servers, on CPU 0; generators have CPU 1; whatever a tool says of itsel
 replaces the tables; a bar that does not hold stays in them.
 `
 
-// A page is BENCHMARKS.md: sections by heading, in order.
-type page struct {
-	headings []string
-	text     map[string]string
-}
+// A page is BENCHMARKS.md: sections by heading.
+type page struct{ text map[string]string }
 
 func readPage(path string) (page, error) {
 	p := page{text: map[string]string{}}
@@ -39,12 +36,7 @@ func readPage(path string) (page, error) {
 	return p, nil
 }
 
-func (p *page) put(heading, text string) {
-	if _, ok := p.text[heading]; !ok {
-		p.headings = append(p.headings, heading)
-	}
-	p.text[heading] = strings.TrimSpace(text)
-}
+func (p *page) put(heading, text string) { p.text[heading] = strings.TrimSpace(text) }
 
 func (p *page) write(path string) error {
 	var b bytes.Buffer

@@ -48,7 +48,7 @@ func runVerb(args []string) error {
 	flags.IntVar(&b.rounds, "rounds", 5, "times that everything is measured")
 	flags.DurationVar(&b.length, "for", 3*time.Second, "length of a load in the closed and open loops")
 	out := flags.String("out", "BENCHMARKS.md", "page to be written")
-	calls := flags.String("compare", "cost,quiet 5", "calls of scripts/bench-compare, with commas between")
+	calls := flags.String("compare", "cost,quiet 20,null 40", "calls of scripts/bench-compare, with commas between")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}

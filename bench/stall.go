@@ -152,7 +152,7 @@ func stalls(ctx context.Context, b *bench) (string, error) {
 	one.flags = []string{"--connections", "1"}
 	t, holds := &table{}, newBars()
 	t.add(append([]string{fmt.Sprintf("%d/s for %s", stallRate, stallLength), "tool's own count", "arrived"}, quantileNames()...)...)
-	rounds := max(1, b.rounds/2)
+	rounds := (b.rounds + 1) / 2
 	for round := range rounds {
 		many := &episode{peer: assayPeer(), want: w, truth: responses, server: server}
 		single := &episode{peer: assayPeer(), want: one, truth: func(l []event) []int64 { return fromSchedule(l, stallRate) }, server: server}
