@@ -101,7 +101,7 @@ func (b *Bench) heldUp(trap bool) (Said, error) {
 		return Said{Noise: "no control group with a quota: " + err.Error()}, nil
 	}
 	defer remove()
-	url, stop, err := serve(&Stub{Service: b.milliseconds(1, 5)})
+	url, stop, err := serve(&Stub{Service: b.milliseconds(150, 300)})
 	if err != nil {
 		return Said{}, err
 	}
@@ -117,7 +117,7 @@ func (b *Bench) heldUp(trap bool) (Said, error) {
 		}
 		b = &held
 	}
-	a, err := b.load(url, "--rate", fmt.Sprintf("%.0f/s", b.between(300, 500)), "--for", "1500ms")
+	a, err := b.load(url, "--rate", fmt.Sprintf("%.0f/s", b.between(30, 60)), "--for", "1500ms")
 	if err != nil {
 		return Said{}, err
 	}
