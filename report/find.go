@@ -23,7 +23,7 @@ type FoundRate struct {
 // A RateProbe is one open-loop load at one rate.
 type RateProbe struct {
 	Rate      float64          `json:"rate_per_s"` // asked for
-	Phase     string           `json:"phase"`      // climb, search, confirm or descend
+	Phase     string           `json:"phase"`      // climb, search, confirm, endure or descend
 	For       float64          `json:"for_s"`
 	Planned   int64            `json:"planned"`
 	Sent      int64            `json:"sent"`

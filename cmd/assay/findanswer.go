@@ -126,17 +126,24 @@ func (s *finder) root(objective int) (float64, bool) {
 	return stat.IsotonicRoot(rates, stat.Isotonic(shares, weights), 1-s.meets[objective].share)
 }
 
+// completed is the highest rate that was completed by a target that fell behind; 0 if none did.
+func (s *finder) completed() (most float64) {
+	for i := range s.shots {
+		if p := &s.shots[i]; !p.void && p.account.Overload {
+			most = max(most, p.account.CompletedPerS)
+		}
+	}
+	return most
+}
+
 // binds says what stood against a higher rate, from the lowest loads above the bracket that missed.
 func (s *finder) binds(b stat.Bracket) []string {
 	var near *shot
-	completed := 0.0
+	completed := s.completed()
 	for i := range s.shots {
 		p := &s.shots[i]
 		if p.void || p.says != stat.Refuted || p.rate < b.High {
 			continue
-		}
-		if p.account.Overload {
-			completed = max(completed, p.account.CompletedPerS)
 		}
 		if near == nil || p.rate < near.rate {
 			near = p

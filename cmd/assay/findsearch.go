@@ -18,11 +18,14 @@ import (
 const (
 	// mostVoid is how often a probe in a row may be void before its rate is given up.
 	mostVoid = 5
-	// confirmations is how often a bracket is confirmed: again after one that moved it.
-	confirmations = 3
+	// confirmations is how often a bracket is challenged at most: again after what moved it.
+	confirmations = 4
 	// longer is how much longer than others the probes of the confirmation last: a rate just above
 	// what the target completes shows in the end only.
 	longer = 2
+	// nearLimit is from which share of what the target completes on a low end must endure; enduring is
+	// how much longer than others that probe lasts.
+	nearLimit, enduring = 0.98, 4
 )
 
 // A finder looks for the highest rate that meets conditions.
@@ -67,34 +70,34 @@ func (s *finder) find(ctx context.Context) (report.FoundRate, error) {
 	if err != nil {
 		return s.found, err
 	}
-	denied := false
-	for round := 0; round < confirmations && b.Done && s.bracketed(b); round++ {
-		if b, denied, err = s.challenge(ctx, b, round); err != nil {
+	denied, moved := false, true
+	for round := 0; round < confirmations && moved && b.Done && s.bracketed(b); round++ {
+		if b, denied, moved, err = s.challenge(ctx, b, round); err != nil {
 			return s.found, err
-		}
-		if !denied {
-			break
 		}
 	}
 	s.answer(ctx, b, denied)
 	return s.found, nil
 }
 
-// challenge confirms the bracket and then descends to it; what either brings is voted on. denied says
-// that one of them contradicted it.
-func (s *finder) challenge(ctx context.Context, b stat.Bracket, round int) (stat.Bracket, bool, error) {
-	denied, err := s.confirm(ctx, b, round)
-	if err != nil {
-		return b, denied, err
+// challenge confirms the bracket, has its low end endure and descends to it; what they bring is voted
+// on. denied says that a load beside the bracket contradicted it, moved that it must be challenged
+// again.
+func (s *finder) challenge(ctx context.Context, b stat.Bracket, round int) (after stat.Bracket, denied, moved bool, err error) {
+	if denied, err = s.confirm(ctx, b, round); err != nil {
+		return b, denied, denied, err
 	}
 	if b, err = s.narrow(ctx, "search"); err != nil || denied || !b.Done || !s.bracketed(b) {
-		return b, denied, err
+		return b, denied, denied, err
+	}
+	if b, moved, err = s.endure(ctx, b); err != nil || moved {
+		return b, false, moved, err
 	}
 	if denied, err = s.descend(ctx, b); err != nil {
-		return b, denied, err
+		return b, denied, denied, err
 	}
 	b, err = s.narrow(ctx, "search")
-	return b, denied, err
+	return b, denied, denied, err
 }
 
 func (s *finder) bracketed(b stat.Bracket) bool { return b.Low > 0 && !math.IsInf(b.High, 1) }
@@ -233,6 +236,27 @@ func (s *finder) confirm(ctx context.Context, b stat.Bracket, round int) (denied
 	}
 	return denied, nil
 }
+
+// endure probes a low end that is close to what the target completes when it falls behind, or above
+// it, for longer: by how little a rate exceeds that shows only in time. Such a probe that misses is
+// as good as the two by which the end was shown.
+func (s *finder) endure(ctx context.Context, b stat.Bracket) (stat.Bracket, bool, error) {
+	if most := s.completed(); most == 0 || b.Low < nearLimit*most || !s.open(ctx) {
+		return b, false, nil
+	}
+	p, err := s.probe(ctx, "endure", b.Low, enduring*s.lasting(b.Low))
+	if err != nil || p.void {
+		return b, false, err
+	}
+	for range s.agree() {
+		s.votes = append(s.votes, stat.Probe{At: b.Low, Says: p.says})
+	}
+	b, err = s.narrow(ctx, "search")
+	return b, p.says == stat.Refuted, err
+}
+
+// agree is by how many probes an end is shown.
+func (s *finder) agree() int { return max(s.search.Agree, 2) }
 
 // descend goes once from above the bracket to its low end without a rest: a target that does not
 // recover there has a lower limit on the way down than on the way up. The load above is one more
