@@ -10,7 +10,7 @@ import (
 )
 
 // spoiltClaim looks for what makes the comparison no comparison: sides in different sessions, levels
-// that did not take effect, voids that left too little, figures above their ceiling.
+// that did not take effect, voids that left too little, times without a steady state, figures above their ceiling.
 func (j *judge) spoiltClaim(c *comparison, out *Finding) bool {
 	if len(c.pairs) == 0 && c.to >= 0 && (c.crossed > 0 || j.apart(c)) {
 		out.say(assay.Void, assay.CrossSession, "the two sides were never executed in one session; interleave them in one run")
@@ -41,6 +41,12 @@ func (j *judge) spoiltClaim(c *comparison, out *Finding) bool {
 	if n, need := len(c.pairs), stat.MinBlocks(out.Confidence); n < need && c.lost > 0 && (n == 0 || n+c.lost >= need) {
 		out.say(assay.Void, chief(c.pairing.of, c.pairing.to), fmt.Sprintf("voids left %d blocks of %d; an interval takes %d", n, n+c.lost, need))
 		return true
+	}
+	for _, cell := range cells {
+		if why := j.unsteady(c.f, cell, out); why != "" {
+			out.say(assay.Void, assay.GuardReason("steady"), why)
+			return true
+		}
 	}
 	for _, cell := range cells {
 		if why := j.aboveCeiling(c.f, cell, out); why != "" {

@@ -308,6 +308,12 @@ func (j *judge) spoiltCurve(c *curve, out *Finding) bool {
 		return true
 	}
 	for _, cell := range c.cells {
+		if why := j.unsteady(c.f, cell, out); why != "" {
+			out.say(assay.Void, assay.GuardReason("steady"), why)
+			return true
+		}
+	}
+	for _, cell := range c.cells {
 		if why := j.aboveCeiling(c.f, cell, out); why != "" {
 			out.say(assay.Void, assay.AboveCeiling, why)
 			return true

@@ -74,6 +74,7 @@ type judge struct {
 	looks    []int
 	loads    []*assay.Load // by cell of the plan
 	bench    *instrument
+	drifts   map[string]drift // by time and trial
 
 	first, last int // planned blocks in (first, last] judge
 	stage       int // or those of this stage alone; -1 for none
@@ -81,7 +82,7 @@ type judge struct {
 
 func newJudge(f Folder) *judge {
 	j := &judge{Folder: f, plan: f.Registration.CurrentPlan(), pools: map[string]string{},
-		spoilt: map[int]string{}, fields: map[string]*field{}, stage: -1}
+		spoilt: map[int]string{}, fields: map[string]*field{}, drifts: map[string]drift{}, stage: -1}
 	j.schedule = NewSchedule(j.plan, f.Registration.Seed)
 	for i := range f.Trials {
 		j.schedule.Add(&f.Trials[i])

@@ -50,6 +50,7 @@ var guards = map[string]string{
 	"ceiling":          "a figure exceeded what the machine can do",
 	"clock":            "the trials are too short for the clock that timed them",
 	"warm":             "caches did not stand as declared: files declared cold were in memory, or the target knew the operations already",
+	"steady":           "the operations grew faster, or slower, throughout the window, so that a figure of it is that of no state",
 	"changed":          "the executable or a declared input changed between the trials",
 	"conclude":         "the hook after the trial did not succeed",
 	"foreign-load":     "somebody else was loading what the trial shares",
