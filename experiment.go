@@ -206,6 +206,8 @@ type Hypothesis struct {
 	Needs     *Condition
 	// Censoring says that the file accepts a kill rule as this hypothesis's measure.
 	Censoring bool
+	// Depends names the hypotheses, as the file does, that this one rests on.
+	Depends []string
 	// From is the id before each: was expanded.
 	From string
 	// Unattributed says that the compared levels are opaque bundles.

@@ -51,6 +51,7 @@ func Judge(f Folder) Judgement {
 		out.Verdicts.Hypotheses = append(out.Verdicts.Hypotheses, v)
 		out.Hypotheses = append(out.Hypotheses, g)
 	}
+	j.correct(out.Verdicts.Hypotheses)
 	out.Verdicts.DoNotQuote = j.cautions(&out)
 	out.Measures = j.figures()
 	out.Advice = j.advice(&out)

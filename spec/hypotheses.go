@@ -8,7 +8,8 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// A form is what a kind of hypothesis is written with, beside claim, each, at, needs and censoring.
+// A form is what a kind of hypothesis is written with, beside claim, each, at, needs,
+// depends and censoring.
 type form struct {
 	kind     assay.Kind
 	required []string
@@ -59,7 +60,12 @@ type claim struct {
 }
 
 func (r *reader) readHypotheses(n *yaml.Node) {
-	for _, e := range r.entries(n, "hypotheses", isName) {
+	entries := r.entries(n, "hypotheses", isName)
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.name)
+	}
+	for _, e := range entries {
 		o, ok := r.object(e.value, "hypothesis", "hypothesis "+e.name)
 		if !ok {
 			continue
@@ -67,6 +73,7 @@ func (r *reader) readHypotheses(n *yaml.Node) {
 		c := &claim{reader: r, o: o, what: "hypothesis " + e.name, good: true}
 		c.h.ID = e.name
 		c.read()
+		c.depends(c.o.get("depends"), e.name, names)
 		c.o.close()
 		list := c.expanded()
 		if len(r.e.Hypotheses)+len(list) > maxNames {
@@ -83,7 +90,7 @@ func (r *reader) readHypotheses(n *yaml.Node) {
 }
 
 func (c *claim) read() {
-	for _, key := range slices.Concat(kindNames(), fieldNames(), []string{"claim", "each", "at", "needs", "censoring"}) {
+	for _, key := range slices.Concat(kindNames(), fieldNames(), []string{"claim", "each", "at", "needs", "depends", "censoring"}) {
 		c.o.ask(key)
 	}
 	if n := c.o.get("claim"); n != nil {
