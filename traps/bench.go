@@ -38,13 +38,20 @@ func (b *Bench) milliseconds(low, high int) time.Duration {
 	return time.Duration(low+b.Rand.IntN(high-low+1)) * time.Millisecond
 }
 
+// protocol draws the flags of one: HTTP/1.1 with or without keep-alive, or HTTP/2.
+func (b *Bench) protocol() []string {
+	return [][]string{nil, {"--no-keep-alive"}, {"--http", "2"}}[b.Rand.IntN(3)]
+}
+
 // serve starts a server on a loopback port.
 func serve(h http.Handler) (url string, stop func(), err error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", nil, fmt.Errorf("serve: %w", err)
 	}
-	s := &http.Server{Handler: h}
+	s := &http.Server{Handler: h, Protocols: new(http.Protocols)}
+	s.Protocols.SetHTTP1(true)
+	s.Protocols.SetUnencryptedHTTP2(true)
 	go s.Serve(l)
 	return "http://" + l.Addr().String() + "/", func() { s.Close() }, nil
 }

@@ -40,7 +40,7 @@ func (b *Bench) cappedRate(trap bool) (Said, error) {
 	if trap {
 		args = append(args, "--in-flight", strconv.Itoa(slots))
 	}
-	a, err := b.load(url, args...)
+	a, err := b.load(url, append(args, b.protocol()...)...)
 	if err != nil {
 		return Said{}, err
 	}

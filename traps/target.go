@@ -36,7 +36,7 @@ func (b *Bench) frozen(trap bool) (Said, error) {
 		return Said{}, err
 	}
 	defer stop()
-	a, err := b.load(url, "--rate", fmt.Sprintf("%.1f/s", b.between(60, 160)), "--for", lasting(window))
+	a, err := b.load(url, append(b.protocol(), "--rate", fmt.Sprintf("%.1f/s", b.between(60, 160)), "--for", lasting(window))...)
 	if err != nil {
 		return Said{}, err
 	}
@@ -84,7 +84,7 @@ func (b *Bench) shedding(trap bool) (Said, error) {
 	}
 	defer stop()
 	rate := fmt.Sprintf("%.1f/s", b.between(100, 180))
-	a, err := b.load(url, "--rate", rate, "--for", "1500ms")
+	a, err := b.load(url, append(b.protocol(), "--rate", rate, "--for", "1500ms")...)
 	if err != nil {
 		return Said{}, err
 	}
@@ -137,7 +137,8 @@ func (b *Bench) survivors(trap bool) (Said, error) {
 		return Said{}, err
 	}
 	defer stop()
-	a, err := b.load(url, "--rate", fmt.Sprintf("%.1f/s", b.between(100, 180)), "--for", "1500ms", "--timeout", lasting(b.milliseconds(600, 1000)))
+	a, err := b.load(url, append(b.protocol(), "--rate", fmt.Sprintf("%.1f/s", b.between(100, 180)),
+		"--for", "1500ms", "--timeout", lasting(b.milliseconds(600, 1000)))...)
 	if err != nil {
 		return Said{}, err
 	}
