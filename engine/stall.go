@@ -110,7 +110,7 @@ func (l *lookout) waits() waits {
 
 // stalls records what share of the trial its command waited, and names waits inside it. Where the
 // command works otherwise and nobody expects them, they void the trial: their time is priced as if it
-// were work. Beside a target a wait may be the target's or the machine's: there it is only named.
+// were work.
 func (t *trial) stalls(w waits) {
 	if w.span == 0 {
 		return
@@ -125,14 +125,11 @@ func (t *trial) stalls(w waits) {
 	}
 	text := fmt.Sprintf("%d waits of %v or more inside the trial, %.0f%% of it; the longest was %v from %v on, and no thread wanted a core; in %.0f%% of the rest one did; lever: %s, or expect_stall: true if it is what you measure",
 		w.stalls, stallLeast, 100*float64(w.stalled)/float64(w.span), w.longest.Round(10*time.Millisecond), w.at.Round(10*time.Millisecond), 100*w.busy, lever)
-	switch {
-	case t.setting.Workload.ExpectStall:
+	if t.setting.Workload.ExpectStall {
 		t.note("stall, as expected: " + text)
-	case len(t.setting.Workload.Targets) > 0:
-		t.note("stall: " + text)
-	default:
-		t.void("stall", text)
+		return
 	}
+	t.void("stall", text)
 }
 
 // derived records a figure of Assay's own, unless the experiment has a measure of that name.

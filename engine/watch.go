@@ -40,7 +40,8 @@ func (t *trial) watchLater(ctx context.Context) (stop func()) {
 		}
 		trees := &telemetry.Trees{Objects: t.objects}
 		var err error
-		if w, err = t.openWatch(ctx, telemetry.Watch{Samplers: []telemetry.Sampler{
+		// Seldom: what it tells of a command's memory and of the machine does not change within moments.
+		if w, err = t.openWatch(ctx, telemetry.Watch{Hz: 2, Samplers: []telemetry.Sampler{
 			&telemetry.System{}, &telemetry.Processes{Trees: trees}, &telemetry.Stalls{}, &telemetry.Heat{},
 		}}); err != nil {
 			t.later(err.Error())

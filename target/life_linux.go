@@ -261,6 +261,7 @@ func (s *Service) State() State {
 	all := processes()
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.seen.looked = time.Time{} // whoever asks wants the present state
 	s.look()
 	state := s.state
 	state.PID = s.main()

@@ -15,6 +15,9 @@ import (
 const (
 	// watchPause is between two looks at a service. The end of its command is reported at once.
 	watchPause = 100 * time.Millisecond
+	// portPause is between two looks at a port whose listener lives: the kernel walks its whole table
+	// of connections for one, which takes milliseconds.
+	portPause = time.Second
 	// heedFor bounds the wait for a guardian's report of a death, which takes microseconds.
 	heedFor = time.Second
 	// standWithin is how long after readiness the expected processes may take to stand.
@@ -25,8 +28,9 @@ const (
 type sighting struct {
 	since    time.Time // the service has been ready
 	oomKills int64
-	inodes   []string // sockets that listen on the port
-	listener process  // the oldest process that holds one of them; zero: none
+	looked   time.Time // at the port
+	inodes   []string  // sockets that listen on the port
+	listener process   // the oldest process that holds one of them; zero: none
 	workers  map[identity]process
 	missing  bool // fewer workers than expected were reported
 	ended    []process
@@ -130,6 +134,10 @@ func (s *Service) lookAtPort() {
 		return
 	}
 	before := s.seen.listener
+	if before.lives() && time.Since(s.seen.looked) < portPause {
+		return
+	}
+	s.seen.looked = time.Now()
 	inodes := sockets(port)
 	if before.lives() && slices.Equal(inodes, s.seen.inodes) {
 		return

@@ -91,9 +91,12 @@ load:
 	if said.Warned {
 		took = time.Duration(s.last.Load()-s.suffered.Load()) - killBound
 		said.Text += fmt.Sprintf("; last byte of load %v after the window was over its bound", took.Round(time.Millisecond))
-		if took > time.Second {
+		if trap && took > time.Second {
 			said.wrongf("the load went on for %v", took)
 		}
+	}
+	if !trap {
+		said.heldUp()
 	}
 	if trap && len(trials) != 1 {
 		said.wrongf("%d trials: it was repeated", len(trials))
@@ -139,6 +142,9 @@ env: {TRAPS_SUBJECT: "rest 5s"}
 	}
 	t := trials[0]
 	s := Said{Warned: t.Outcome == assay.Killed, Reason: string(t.Outcome), Text: noteOf(t, "rtt(read)")}
+	if !trap {
+		s.heldUp()
+	}
 	if s.Warned && f.exit != 4 {
 		s.wrongf("exit status %d, the truth is 4", f.exit)
 	}
