@@ -49,16 +49,24 @@ func (c *conn) receive(op *load.Operation, method string, fields, keep bool) (an
 	}
 }
 
+// receiveHead consumes a head. Most answers on a connection begin with the very bytes of the one
+// before; as a head ends with its only empty line, these bytes are the whole head then, and need not be
+// looked at again.
 func (c *conn) receiveHead(op *load.Operation) (head, error) {
 	looked := 0
 	for {
 		unread := c.unread()
+		if n := len(c.known); n > 0 && len(unread) >= n && string(unread[:n]) == string(c.known) {
+			c.read += n
+			return c.knownAs, nil
+		}
 		if n := headEnd(unread, looked); n > 0 {
 			h, err := parseHead(unread[:n])
 			c.read += n
 			if err != nil {
 				return h, protocol(err)
 			}
+			c.remember(unread[:n], h)
 			return h, nil
 		}
 		if looked = len(unread); looked > maxHead {
@@ -68,6 +76,16 @@ func (c *conn) receiveHead(op *load.Operation) (head, error) {
 			return head{}, unexpected(err)
 		}
 	}
+}
+
+// remember keeps a head that was read, unless it is too long to be worth it.
+func (c *conn) remember(b []byte, h head) {
+	if c.known = c.known[:0]; len(b) > firstBuffer {
+		return
+	}
+	c.known = append(c.known, b...)
+	h.fields = c.known[len(b)-len(h.fields):] // they were the end of the connection's buffer
+	c.knownAs = h
 }
 
 // unexpected is the error for an end of the stream within an answer.

@@ -33,6 +33,8 @@ type conn struct {
 	buf        []byte // of the answer; [read, filled) is not yet consumed
 	read, fill int
 	request    []byte // room for a request that has to be put together
+	known      []byte // the last head that was read, and what it means
+	knownAs    head
 
 	ctx      context.Context // whose end closes the connection
 	unhook   func() bool
