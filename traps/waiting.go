@@ -96,7 +96,7 @@ env: {TRAPS_SUBJECT: "` + subject + `"}
 }
 
 func (b *Bench) heldUp(trap bool) (Said, error) {
-	dir, remove, err := group(b.milliseconds(2, 6))
+	dir, remove, err := group(b.milliseconds(1, 2))
 	if err != nil {
 		return Said{Noise: "no control group with a quota: " + err.Error()}, nil
 	}
@@ -117,7 +117,7 @@ func (b *Bench) heldUp(trap bool) (Said, error) {
 		}
 		b = &held
 	}
-	a, err := b.load(url, "--rate", fmt.Sprintf("%.0f/s", b.between(30, 60)), "--for", "1500ms")
+	a, err := b.load(url, "--rate", fmt.Sprintf("%.0f/s", b.between(250, 400)), "--for", "1500ms")
 	if err != nil {
 		return Said{}, err
 	}
