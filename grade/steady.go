@@ -16,7 +16,7 @@ import (
 // MSER-5 would leave out all that it may, and its last quarter differs from its first by a quarter; a
 // cell only if two in three of its trials are, in the same direction. Wandering goes up as often as down.
 const (
-	steadySeconds = 20  // seconds of a window below which nothing is asked
+	steadySeconds = 18  // seconds of a window below which nothing is asked
 	steadyLong    = 100 // and below which MSER-5 is not: in shorter ones chance alone stops it at its limit
 	// steadyPenalty, times ln n, is the price of a change point: less than PELT's usual one, by which a
 	// window of 30 s hardly ever shows a warm-up, since trials must agree as well.

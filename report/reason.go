@@ -271,8 +271,11 @@ func (c claim) sayGuard(name string) string {
 	if bound := c.f.guardBound(name); bound != "" {
 		why += " (asked: " + bound + ")"
 	}
-	void, all := c.voids(nil)
-	return "the guard " + name + " voids the figures, because " + why + "; " + Percent(void, all) + " trials are void"
+	text := "the guard " + name + " voids the figures, because " + why
+	if void, all := c.voids(nil); void > 0 { // steady voids claims, and no trial
+		text += "; " + Percent(void, all) + " trials are void"
+	}
+	return text
 }
 
 // trials calls yield for each trial that the claim is about, warm-ups apart, on one side of it.
