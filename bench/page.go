@@ -66,7 +66,7 @@ func machineAndTools(ctx context.Context, _ *bench) (string, error) {
 	kernel, _ := os.ReadFile("/proc/sys/kernel/osrelease")
 	t.add("kernel", "Linux "+strings.TrimSpace(string(kernel)))
 	for _, v := range [][]string{
-		{"go", "go", "env", "GOVERSION"}, {"assay", "assay", "--version"}, {"hyperfine", "hyperfine", "--version"},
+		{"go", "go", "env", "GOVERSION"}, {"assay", "git", "log", "-1", "--format=commit %h"}, {"hyperfine", "hyperfine", "--version"},
 		{"wrk", "sh", "-c", "wrk -v | head -1 | cut -d' ' -f2"}, {"hey", "dpkg-query", "-W", "-f", "${Version}", "hey"}, {"h2load", "h2load", "--version"},
 		{"vegeta", "sh", "-c", `go version -m "$(command -v vegeta)" | awk '$1 == "mod" { print $3 }'`}, {"fortio", "fortio", "version"},
 	} {
