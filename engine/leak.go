@@ -38,7 +38,9 @@ func (l *leaks) look(ctx context.Context, t *trial) {
 		l.seen = map[string][]holding{}
 	}
 	objects := t.run.services.objects()
-	objects = append(objects, telemetry.Object{Name: telemetry.Generator, PID: os.Getpid()})
+	if t.setting.Workload.Load != nil { // else Assay only waits for a command
+		objects = append(objects, telemetry.Object{Name: telemetry.Generator, PID: os.Getpid()})
+	}
 	for _, o := range objects {
 		if o.PID == 0 {
 			continue
