@@ -13,7 +13,7 @@ build:
 	$(GO) build -o bin/assay ./cmd/assay
 
 test:
-	$(GO) test ./...
+	$(GO) test -timeout 20m ./...
 
 lint:
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "not formatted; try: gofmt -w ."; exit 1; }
@@ -22,8 +22,9 @@ lint:
 
 check: lint test
 
+# Not here: simulations and the long scripts (-short), and what depends on real times (traps).
 race:
-	$(GO) test -race ./...
+	$(GO) test -race -short -timeout 20m $$($(GO) list ./... | grep -v /traps)
 
 fuzz:
 	./scripts/fuzz 60s

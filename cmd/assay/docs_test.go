@@ -84,6 +84,9 @@ func (f *fence) skipped(t *testing.T, page string) bool {
 
 // Every transcript in README and docs is executed, and says what the page says, figures masked.
 func TestTranscriptsAreTrue(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: make test executes it")
+	}
 	for page, list := range pages(t) {
 		if !slices.ContainsFunc(list, func(f fence) bool { return f.lang == "console" && !strings.HasPrefix(f.mark, "not executed") }) {
 			continue

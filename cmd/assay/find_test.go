@@ -78,6 +78,9 @@ func within(f report.FoundRate, truth float64) bool {
 }
 
 func TestFindBracketsModels(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: make test executes it")
+	}
 	wide := 0
 	for seed := range uint64(60) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -312,6 +315,9 @@ func (m *meter) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 // TestFindOnRateLimitedServers finds the capacity of real servers. ASSAY_TEST_FINDS=10 does it ten
 // times, with longer loads.
 func TestFindOnRateLimitedServers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: make test executes it")
+	}
 	times, length, budget := 1, "1s", "15s"
 	if n, err := strconv.Atoi(os.Getenv("ASSAY_TEST_FINDS")); err == nil {
 		times, length, budget = n, "3s", "60,30m"

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -22,8 +23,16 @@ func TestMain(m *testing.M) {
 
 // The scripts of testdata/script show every verb as people use it: arguments, output, exit status.
 func TestScripts(t *testing.T) {
+	dir, files := "testdata/script", []string(nil)
+	if testing.Short() {
+		t.Log("short: a few scripts only; make test executes all")
+		for _, name := range []string{"run", "resume", "killed", "outcomes"} {
+			files = append(files, filepath.Join(dir, name+".txtar"))
+		}
+		dir = ""
+	}
 	testscript.Run(t, testscript.Params{
-		Dir: "testdata/script",
+		Dir: dir, Files: files,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("TMPDIR", e.WorkDir+"/tmp")
 			return os.Mkdir(e.WorkDir+"/tmp", 0o777)

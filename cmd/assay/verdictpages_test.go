@@ -62,6 +62,9 @@ func rebuild(t *testing.T, dir string, most int, change func(*assay.Trial)) {
 
 // The example of every reason ends in that verdict with that reason.
 func TestEveryReasonsExampleEndsInIt(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: make test executes it")
+	}
 	shown := 0
 	for _, f := range pages(t)[verdictPage] {
 		verdict, isVerdict := strings.CutPrefix(f.mark, "verdict: ")
