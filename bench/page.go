@@ -10,6 +10,8 @@ import (
 	"os/exec"
 	"strings"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 const preamble = `# Benchmarks
@@ -54,7 +56,19 @@ func (p *page) write(path string) error {
 
 // conditions say with what and on what a section was measured.
 func conditions(command string, took time.Duration, load string) string {
-	return fmt.Sprintf("Measured by `%s` on %s in %s; load average before it %s.", command, time.Now().UTC().Format("2006-01-02"), took.Round(time.Second), load)
+	return fmt.Sprintf("Measured by `%s` on %s in %s; load average before it %s.%s", command, time.Now().UTC().Format("2006-01-02"), took.Round(time.Second), load, privilege())
+}
+
+// privilege says how the tools were put before other programs, if they were.
+func privilege() string {
+	attr, err := unix.SchedGetAttr(0, 0)
+	switch {
+	case err == nil && attr.Policy == unix.SCHED_FIFO:
+		return " Tools and servers had real-time priority (`chrt -f 5`), because other programs kept both processors busy."
+	case err == nil && attr.Nice < 0:
+		return fmt.Sprintf(" Tools and servers had nice value %d, because other programs kept both processors busy.", attr.Nice)
+	}
+	return ""
 }
 
 // machineAndTools is the section on what all others were measured with.
