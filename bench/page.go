@@ -64,7 +64,7 @@ func privilege() string {
 	attr, err := unix.SchedGetAttr(0, 0)
 	switch {
 	case err == nil && attr.Policy == unix.SCHED_FIFO:
-		return " Tools and servers had real-time priority (`chrt -f 5`), because other programs kept both processors busy."
+		return " Tools and servers had real-time priority (`PREFIX='chrt -f 5'`), because other programs kept both processors busy."
 	case err == nil && attr.Nice < 0:
 		return fmt.Sprintf(" Tools and servers had nice value %d, because other programs kept both processors busy.", attr.Nice)
 	}
