@@ -10,6 +10,12 @@ import (
 	"time"
 )
 
+// openNote explains the table to its reader.
+const openNote = `Cores are the generator's whole processor time, its start and end included, over the length of the load. Where the tools have
+real-time priority, one that uses a whole core is most likely held up by the kernel, which keeps a twentieth of it for other programs: the
+floor's p99 is then no measure of the machine, and a ratio to it says little.
+`
+
 // floorPeer is the thread of floor.go.
 func floorPeer(self string) peer {
 	return peer{"busy wait (floor)", func(url string, w want) []string {
@@ -50,7 +56,7 @@ func openLoop(ctx context.Context, b *bench) (string, error) {
 		}
 		judgeOpen(holds, rows[tools[0].name], rows[tools[1].name], rate, b.rounds)
 	}
-	return t.String() + "\n" + holds.String(), nil
+	return t.String() + "\n" + openNote + "\n" + holds.String(), nil
 }
 
 func judgeOpen(holds *bars, own, floor *openRow, rate, rounds int) {

@@ -15,6 +15,9 @@ import (
 	"github.com/assaybench/assay/store"
 )
 
+// ownNote explains the table to its reader.
+const ownNote = "`hyperfine -N` starts its commands back to back, with warm caches and a processor that has not yet gone to sleep; Assay records and fsyncs in\nbetween, and starts a guardian for every trial. The row with a pause shows what that alone costs.\n"
+
 const ownTrials = 200
 
 var ownExperiment = fmt.Sprintf(`experiment: own
@@ -62,7 +65,7 @@ func ownCost(ctx context.Context, b *bench) (string, error) {
 	}
 	holds := newBars()
 	holds.judge("spawn to reap less the child's, beside hyperfine -N: no greater", fmt.Sprintf("%s us against %s us", assay.own.text("%.0f", 1e3), hot.own.text("%.0f", 1e3)), assay.own.median() <= hot.own.median())
-	return t.String() + "\n" + rounds + "\n" + holds.String(), nil
+	return t.String() + "\n" + ownNote + "\n" + rounds + "\n" + holds.String(), nil
 }
 
 // byAssay executes one round through an experiment and its results folder.

@@ -16,7 +16,7 @@ import (
 
 const preamble = `# Benchmarks
 
-Assay beside its peers, all measured in one run on one machine and meant as ratios: absolute figures are this
+Assay beside its peers, all tools of a table measured in turn in one run, and meant as ratios: absolute figures are this
 machine's. A figure is the median of the rounds, with the smallest and the greatest in parentheses. What arrived is counted and stamped by
 the test servers, on CPU 0; generators have CPU 1; whatever a tool says of itself stands beside it. ` + "`make bench`" + ` measures again and
 replaces the tables; a bar that does not hold stays in them.
