@@ -44,8 +44,10 @@ type Finding struct {
 // Bounds of the default guards. A step of less than a millisecond is within what reading two clocks
 // one after the other can show; a swapped-in megabyte is the least that a figure would notice.
 const (
-	stealBound  = 0.10
-	stealTicks  = 2 // no share can be told from so few: a trial of a few ticks is not voided by one more
+	stealBound = 0.10
+	// stealTicks is how long a trial must be for a share of it to be told: stolen time is booked late
+	// and in whole ticks, so that a trial of two ticks can have three of them stolen.
+	stealTicks  = 20
 	stepBound   = time.Millisecond
 	swapInBound = 1 << 20
 )
@@ -58,7 +60,7 @@ func (d Delta) Findings() []Finding {
 		list = append(list, Finding{guard, fmt.Sprintf(format, args...)})
 	}
 	// Times come in whole ticks: one tick less is what was stolen at the least.
-	if total := d.CPU.Total(); d.CPU.Steal > stealTicks && share(d.CPU.Steal-1, total) > stealBound {
+	if total := d.CPU.Total(); d.CPU.Steal > 1 && total >= stealTicks && share(d.CPU.Steal-1, total) > stealBound {
 		add("steal", "/proc/stat shows %.1f%% of all CPU time stolen by the hypervisor (%v of %v), more than %.0f%%: use a quieter or a dedicated host, or more blocks",
 			100*d.Steal, ticks(d.CPU.Steal), ticks(total), 100*stealBound)
 	}
