@@ -45,9 +45,9 @@ type Finding struct {
 // one after the other can show; a swapped-in megabyte is the least that a figure would notice.
 const (
 	stealBound = 0.10
-	// stealTicks is how long a trial must be for a share of it to be told: stolen time is booked late
-	// and in whole ticks, so that a trial of two ticks can have three of them stolen.
-	stealTicks  = 20
+	// stealTicks is how long a trial must be, in ticks of all cores together (10 ms each), for a share of
+	// it to be told: stolen time is booked late and in whole ticks. Half a second on two cores.
+	stealTicks  = 100
 	stepBound   = time.Millisecond
 	swapInBound = 1 << 20
 )
