@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -15,6 +16,9 @@ import (
 
 // gatePoll is how often a waiting gate is read.
 const gatePoll = 250 * time.Millisecond
+
+// errGate says that a gate did not hold within its patience.
+var errGate = errors.New("did not hold")
 
 // gates waits for every gate in turn and records what was read. An error says that the trial may
 // not begin. Gates on what is in the page cache are asked late: digests read files, and hooks evict

@@ -80,6 +80,3 @@ func lastLine(f *os.File) string {
 	}
 	return ": " + string(b)
 }
-
-// errGate says that a gate did not hold within its patience.
-var errGate = errors.New("did not hold")

@@ -64,12 +64,7 @@ func FindText(w io.Writer, f FoundRate, width int, quiet, colour bool) error {
 	if !quiet {
 		f.table(p)
 	}
-	if len(f.Notes) > 0 {
-		p.heading("Notes")
-		for _, note := range f.Notes {
-			p.item("-", "", 4, sentence(note))
-		}
-	}
+	p.notes(f.Notes)
 	_, err := io.WriteString(w, p.b.String())
 	return err
 }

@@ -65,14 +65,20 @@ func LoadText(w io.Writer, a LoadAccount, width int, quiet, colour bool) error {
 		a.times(p)
 		a.generator(p)
 	}
-	if len(a.Notes) > 0 {
-		p.heading("Notes")
-		for _, note := range a.Notes {
-			p.item("-", "", 4, sentence(note))
-		}
-	}
+	p.notes(a.Notes)
 	_, err := io.WriteString(w, p.b.String())
 	return err
+}
+
+// notes are remarks in sentences under their heading; without any there is no heading.
+func (p *pen) notes(notes []string) {
+	if len(notes) == 0 {
+		return
+	}
+	p.heading("Notes")
+	for _, note := range notes {
+		p.item("-", "", 4, sentence(note))
+	}
 }
 
 // answer is the account in one sentence.

@@ -128,7 +128,7 @@ func sendLoad(c *cobra.Command, l assay.Load, f *loadFlags, tick func(load.Progr
 			return load.Account{}, errors.Join(fmt.Errorf("make folder: %w", err), d.Close())
 		}
 	}
-	account, err := load.Run(c.Context(), plan, d, load.Options{Dir: f.out, Tick: tick, Phases: true})
+	account, err := load.Run(c.Context(), plan, d, load.Options{Dir: f.out, Tick: tick})
 	return account, errors.Join(err, d.Close())
 }
 
