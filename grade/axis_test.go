@@ -138,6 +138,21 @@ func TestTrend(t *testing.T) {
 	axisBench(t, 12, levels, []float64{3, 3, 3, 3}, 0, assay.Hypothesis{Kind: assay.Trend, Direction: "none"}).want(assay.Untested, assay.Vacuous)
 }
 
+// A factor's unit stands for all of its bare levels; the axis was once taken for names then, and
+// figures were places.
+func TestAxisOfAFactorWithAUnit(t *testing.T) {
+	for _, unit := range []string{"files", "ms"} {
+		levels := []string{"100", "200", "400", "800"}
+		b := axisBench(t, 12, levels, []float64{100, 200, 400, 402}, 0.002, assay.Hypothesis{Kind: assay.Knee, Margin: 0.05, Expect: expect(t, "<= 400")})
+		b.e.Factors[0].Unit = unit
+		v := b.want(assay.Pass, assay.Holds)
+		wantEnds(t, v, 200, 400)
+		if v.Unit != unit {
+			t.Errorf("unit %q, want %s", v.Unit, unit)
+		}
+	}
+}
+
 func TestLine(t *testing.T) {
 	levels := []string{"2", "4", "8"}
 	for _, c := range []struct {

@@ -52,14 +52,15 @@ func axisOf(f assay.Factor, occur map[string]int) axis {
 			a.levels = append(a.levels, text)
 		}
 	}
+	var written assay.Dimension // of the levels' own text: a factor's unit stands for all bare ones
 	for i, text := range a.levels {
 		q, err := assay.ParseQuantity(text)
-		if err != nil || i > 0 && q.Unit.Dim != a.unit.Dim {
+		if err != nil || i > 0 && q.Unit.Dim != written {
 			a.scaled = false
 			break
 		}
 		if i == 0 {
-			a.unit = q.Unit
+			a.unit, written = q.Unit, q.Unit.Dim
 			if u, err := assay.ParseUnit(f.Unit); q.Bare && f.Unit != "" && err == nil {
 				a.unit = u
 			}

@@ -51,7 +51,7 @@ func (j *judge) lineOf(c *curve) Finding {
 		iu := named(c.h.Intercept, c.f.Unit)
 		out.note("intercept %s, %s to %s", figure(intercept.estimate/iu.Scale, iu.Name), figure(intercept.printLow/iu.Scale, ""), figure(intercept.printHigh/iu.Scale, iu.Name))
 	}
-	out.note("the figure is the slope: %s for each 1 of %s", unit.Name, c.axis.factor)
+	out.note("the figure is the slope: %s for each %s of %s", unit.Name, figure(1, c.axis.unit.Name), c.axis.factor)
 	if bend := c.bend(xs, &out); bend != "" {
 		out.say(assay.Fail, assay.Contradicted, bend)
 		return out
