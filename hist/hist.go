@@ -153,6 +153,37 @@ func (h *Histogram) Each(fn func(low, high, count int64) bool) {
 	})
 }
 
+// A Bucket is a populated bucket: how many of the values from Low to High there are.
+type Bucket struct{ Low, High, Count int64 }
+
+// Buckets are the populated buckets in ascending order: a histogram that is only to be kept, at a
+// hundredth of its memory. Saturated values are in no bucket.
+func (h *Histogram) Buckets() []Bucket {
+	var buckets []Bucket
+	h.Each(func(low, high, count int64) bool {
+		buckets = append(buckets, Bucket{low, high, count})
+		return true
+	})
+	return buckets
+}
+
+// MergeBuckets adds the counts of two lists in ascending order.
+func MergeBuckets(a, b []Bucket) []Bucket {
+	merged := make([]Bucket, 0, max(len(a), len(b)))
+	for len(a) > 0 && len(b) > 0 {
+		switch {
+		case a[0].Low < b[0].Low:
+			merged, a = append(merged, a[0]), a[1:]
+		case a[0].Low > b[0].Low:
+			merged, b = append(merged, b[0]), b[1:]
+		default:
+			merged = append(merged, Bucket{a[0].Low, a[0].High, a[0].Count + b[0].Count})
+			a, b = a[1:], b[1:]
+		}
+	}
+	return append(append(merged, a...), b...)
+}
+
 // width is the number of values that share v's bucket.
 func width(v int64) int64 {
 	return 1 << max(0, bits.Len64(uint64(v))-subBits)

@@ -90,6 +90,23 @@ func TestMergedQuantileIsThePooledOne(t *testing.T) {
 }
 
 // 67 s lie beyond the range that other recorders clip to; here they are counted like any other.
+func TestMergedBucketsAreThoseOfTheMergedHistogram(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var a, b hist.Histogram
+		for _, v := range values(t) {
+			a.Record(v)
+		}
+		for _, v := range values(t) {
+			b.Record(v)
+		}
+		got := hist.MergeBuckets(a.Buckets(), b.Buckets())
+		a.Merge(&b)
+		if want := a.Buckets(); !slices.Equal(got, want) {
+			t.Fatalf("merged buckets %v, want %v", got, want)
+		}
+	})
+}
+
 func TestLongTimesAreNeitherClippedNorLost(t *testing.T) {
 	var h hist.Histogram
 	h.RecordN(1_000_000, 99)

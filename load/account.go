@@ -38,6 +38,7 @@ type Account struct {
 	Failures    map[Class]string  `json:"-"` // the first error of each class
 	Phases      map[string]int64  `json:"-"` // mean time of each phase in ns, if asked for
 	Histograms  map[string]Series `json:"-"`
+	Batches     [][]hist.Bucket   `json:"-"` // response times of operations that ended ok, in order of time, if asked for
 }
 
 // A Series is a histogram of the whole window: "response", "service", "lag" or "failed".
@@ -48,6 +49,9 @@ func (l *loop) account(r *recorder, w *health, interrupted bool) Account {
 	a := Account{
 		Closed: l.plan.Closed(), Interrupted: interrupted, Generator: w.gauge, VoidBy: []string{}, Notes: []string{},
 		Histograms: map[string]Series{"response": &r.total.response, "service": &r.total.service, "lag": &r.total.lag, "failed": &r.total.failed},
+	}
+	if r.batches != nil {
+		a.Batches = r.batches.all()
 	}
 	sum := l.sum()
 	a.Ledger, a.Seconds, a.Warmup = sum.window, sum.seconds, sum.warmup.ledger()

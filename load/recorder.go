@@ -17,14 +17,15 @@ const failedTag = "failed"
 // A recorder turns the pages of the book once a second and keeps what stood on them: in sum, in
 // interval logs, and in a Parquet file on request.
 type recorder struct {
-	loop  *loop
-	tick  func(Progress)
-	total times
-	now   times
-	last  time.Duration
-	logs  []intervalLog
-	rows  *rowWriter
-	err   error
+	loop    *loop
+	tick    func(Progress)
+	total   times
+	now     times
+	last    time.Duration
+	logs    []intervalLog
+	rows    *rowWriter
+	batches *batches // of response times, if asked for
+	err     error
 }
 
 // An intervalLog is one of the three logs.
@@ -37,6 +38,9 @@ type intervalLog struct {
 
 func newRecorder(l *loop, o Options) (*recorder, error) {
 	r := &recorder{loop: l, tick: o.Tick}
+	if o.Batches {
+		r.batches = &batches{}
+	}
 	if o.Dir == "" {
 		return r, nil
 	}
@@ -99,6 +103,9 @@ func (r *recorder) turn() {
 	}
 	if r.tick != nil {
 		r.tick(r.progress(now))
+	}
+	if r.batches != nil {
+		r.batches.add(&r.now.response)
 	}
 	r.total.response.Merge(&r.now.response)
 	r.total.failed.Merge(&r.now.failed)

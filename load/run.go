@@ -17,6 +17,8 @@ type Options struct {
 	Tick func(Progress)
 	// Phases asks for the times of the phases of operations, at the price of a few clock readings.
 	Phases bool
+	// Batches asks for the response times by second, or by several in a long window, in the account.
+	Batches bool
 }
 
 // Progress is what can be said while the load is under way. Counts are of the window.
