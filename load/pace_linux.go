@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"syscall"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -51,6 +52,8 @@ type precisePacer struct {
 	gap     time.Duration // mean of the gaps between intended times, exponentially weighted
 	stopped context.Context
 	unhook  func() bool
+	spec    unix.ItimerSpec
+	one     uint64 // what is written to the event
 }
 
 // newPacer is the pacer of this system.
@@ -65,7 +68,7 @@ func newPacer(ctx context.Context, c clock) (pacer, error) {
 		return nil, fmt.Errorf("create event of the pacer: %w", err)
 	}
 	p := &precisePacer{
-		clock: c, stopped: ctx, gap: time.Millisecond, single: runtime.GOMAXPROCS(0) == 1,
+		clock: c, stopped: ctx, gap: time.Millisecond, one: 1, single: runtime.GOMAXPROCS(0) == 1,
 		timer: os.NewFile(uintptr(timerFD), "timerfd"), event: os.NewFile(uintptr(eventFD), "eventfd"),
 	}
 	if p.raw, err = p.timer.SyscallConn(); err == nil {
@@ -115,8 +118,8 @@ func (p *precisePacer) sleep(d time.Duration) {
 			return true
 		}
 		set = true
-		spec := unix.ItimerSpec{Value: unix.NsecToTimespec(int64(d))}
-		return unix.TimerfdSettime(int(fd), 0, &spec, nil) != nil
+		p.spec.Value = unix.NsecToTimespec(int64(d))
+		return quick(unix.SYS_TIMERFD_SETTIME, fd, 0, uintptr(unsafe.Pointer(&p.spec))) != nil
 	})
 }
 
@@ -128,10 +131,18 @@ func (p *precisePacer) yield() {
 			return true
 		}
 		posted = true
-		one := [8]byte{1}
-		_, err := unix.Write(int(fd), one[:])
-		return err != nil
+		return quick(unix.SYS_WRITE, fd, uintptr(unsafe.Pointer(&p.one)), unsafe.Sizeof(p.one)) != nil
 	})
+}
+
+// quick makes a system call that never waits, without telling the scheduler. Being told wakes up
+// the runtime's monitor thread, which then looks every 20 us whether the call has ended; at
+// 40,000/s that thread alone took a tenth of the generator's processor time.
+func quick(call, fd, a, b uintptr) error {
+	if _, _, errno := syscall.RawSyscall6(call, fd, a, b, 0, 0, 0); errno != 0 {
+		return errno
+	}
+	return nil
 }
 
 func (p *precisePacer) close() {
