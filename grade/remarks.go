@@ -10,7 +10,7 @@ import (
 )
 
 // remarks are what the records say that no hypothesis asked for: figures that cannot all be right by
-// Little's law, and a curve that flattens while nothing is busy.
+// Little's law, a curve that flattens while nothing is busy, operations that depend on one another.
 func (j *judge) remarks() []string {
 	var list []string
 	for i := range j.plan.Cells[:j.plan.Main()] {
@@ -19,7 +19,8 @@ func (j *judge) remarks() []string {
 		}
 	}
 	list = append(list, j.quanta()...)
-	return append(list, j.serialisations()...)
+	list = append(list, j.serialisations()...)
+	return append(list, j.dependent()...)
 }
 
 // quantum is the step of which counts are suspicious multiples: batches, pages and buffers come in

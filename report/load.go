@@ -31,6 +31,18 @@ type LoadAccount struct {
 	Valid         bool             `json:"valid"`
 	VoidBy        []string         `json:"void_by"`
 	Notes         []string         `json:"notes"`
+	// Within are the intervals on quantiles of Response, for people: by [LoadInterval.Quantile].
+	Within []LoadInterval `json:"-"`
+}
+
+// A LoadInterval says where a quantile of the response time of operations that ended ok lies, by the
+// operations of this one load.
+type LoadInterval struct {
+	Quantile  string  // p50, p99.9
+	Low, High float64 // 95%, in ns; 0 and +Inf where an end is open
+	N         int64
+	Effective float64 // how many independent operations they are worth, at most N
+	Asked     bool    // the load was long enough to ask that
 }
 
 // LoadQuantiles are nil where the operations are too few to say, or where the quantile is infinite
@@ -197,16 +209,70 @@ func (a LoadAccount) times(p *pen) {
 			row = append(row, text)
 		}
 		rows = append(rows, row)
+		if len(rows) == 2 {
+			rows = append(rows, a.intervals(head)...)
+		}
 	}
 	p.table(2, rows, func(column int) bool { return column > 0 })
 	p.line("")
-	if slices.ContainsFunc(rows[2], func(s string) bool { return s == "never" }) {
+	a.effective(p)
+	if slices.ContainsFunc(rows, func(row []string) bool { return slices.Contains(row, "never") }) {
 		p.para(2, dim, "never: that many of the planned operations did not end ok; they count as infinite.")
 	}
 	if len(lacking) > 0 {
 		p.para(2, dim, "not printed, for too few operations ended ok ("+group(float64(a.OK), 0)+"): "+list(lacking)+".")
 	}
 	p.para(2, dim, "response time = done - intended; service time = done - sent; lag = sent - intended.")
+}
+
+// intervals are the rows of the ends of the intervals beneath the quantiles of head.
+func (a LoadAccount) intervals(head []string) [][]string {
+	if len(a.Within) == 0 {
+		return nil
+	}
+	rows := [][]string{{"  at least, 95%"}, {"  at most, 95%"}, {"  effective n"}}
+	for _, name := range head[1:] {
+		cells := [3]string{"", "", ""}
+		for _, w := range a.Within {
+			if w.Quantile == name {
+				cells = [3]string{open(w.Low, w.Low > 0), open(w.High, finite(w.High)), "-"}
+				if w.Asked {
+					cells[2] = group(math.Floor(w.Effective), 0)
+				}
+			}
+		}
+		for i := range rows {
+			rows[i] = append(rows[i], cells[i])
+		}
+	}
+	return rows
+}
+
+// open is the end of an interval, or that it has none.
+func open(ns float64, has bool) string {
+	if !has {
+		return "open"
+	}
+	return three(ns, nsUnit)
+}
+
+// effective says by what the intervals are wider than those of as many independent operations.
+func (a LoadAccount) effective(p *pen) {
+	least := -1
+	for i, w := range a.Within {
+		if !w.Asked {
+			p.para(2, dim, "the intervals take the operations as independent of one another; whether they are takes ten seconds of them.")
+			return
+		}
+		if w.Effective < float64(w.N) && (least < 0 || w.Effective < a.Within[least].Effective) {
+			least = i
+		}
+	}
+	if least >= 0 {
+		w := a.Within[least]
+		p.para(2, dim, "effective n: as many independent operations as the "+group(float64(w.N), 0)+" are worth, which depend on those near them in time; "+
+			"at "+w.Quantile+" the interval is that of "+group(math.Floor(w.Effective), 0)+".")
+	}
 }
 
 func (a LoadAccount) generator(p *pen) {

@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"encoding/json"
+	"math"
 	"strings"
 	"testing"
 )
@@ -36,6 +37,21 @@ func TestLoadGolden(t *testing.T) {
 	void := overloaded()
 	void.Valid, void.VoidBy = false, []string{"guard:generator"}
 	golden(t, "load-void.txt", []byte(loadText(t, void, true)))
+}
+
+// Beneath the quantiles stand their intervals, and how many independent operations they rest on.
+func TestLoadIntervals(t *testing.T) {
+	a := overloaded()
+	a.Within = []LoadInterval{{"p50", 12_000_000, 12_700_000, 2000, 1480.5, true}, {"p90", 0, 61_000_000, 2000, 35.2, true},
+		{"p95", 88_000_000, math.Inf(1), 2000, 71.9, true}, {"p99", 900_000_000, 1_200_000_000, 2000, 2000, true}}
+	golden(t, "load-within.txt", []byte(loadText(t, a, false)))
+	for i := range a.Within {
+		a.Within[i].Asked = false
+	}
+	text := strings.Join(strings.Fields(loadText(t, a, false)), " ")
+	if !strings.Contains(text, "take the operations as independent") || !strings.Contains(text, "effective n - - - -") {
+		t.Errorf("a short load does not say what its intervals take for granted:\n%s", text)
+	}
 }
 
 // A quantile that the count does not support is absent, and the text says so.

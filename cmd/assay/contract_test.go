@@ -224,3 +224,16 @@ func TestLoadJSONIsTheContract(t *testing.T) {
 		isList(t, "notes", v["notes"])
 	}
 }
+
+// For people, each quantile of a load stands with the interval that its operations allow.
+func TestLoadPrintsIntervals(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	defer server.Close()
+	var out, err bytes.Buffer
+	Main([]string{"load", server.URL, "--rate", "100/s", "--for", "500ms"}, strings.NewReader(""), &out, &err)
+	for _, want := range []string{"at least, 95%", "at most, 95%", "effective n", "takes ten seconds"} {
+		if !strings.Contains(strings.Join(strings.Fields(out.String()), " "), want) {
+			t.Errorf("the text lacks %q:\n%s%s", want, out.String(), err.String())
+		}
+	}
+}

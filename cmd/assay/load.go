@@ -17,6 +17,7 @@ import (
 	"github.com/assaybench/assay"
 	"github.com/assaybench/assay/driver"
 	"github.com/assaybench/assay/load"
+	"github.com/assaybench/assay/measure"
 	"github.com/assaybench/assay/report"
 )
 
@@ -128,7 +129,7 @@ func sendLoad(c *cobra.Command, l assay.Load, f *loadFlags, tick func(load.Progr
 			return load.Account{}, errors.Join(fmt.Errorf("make folder: %w", err), d.Close())
 		}
 	}
-	account, err := load.Run(c.Context(), plan, d, load.Options{Dir: f.out, Tick: tick})
+	account, err := load.Run(c.Context(), plan, d, load.Options{Dir: f.out, Tick: tick, Batches: true})
 	return account, errors.Join(err, d.Close())
 }
 
@@ -228,8 +229,25 @@ func printAccount(c *cobra.Command, a load.Account, quiet bool) error {
 	if err := json.NewDecoder(bytes.NewReader(b)).Decode(&plain); err != nil {
 		return err
 	}
+	plain.Within = intervalsOf(&a)
 	width, colour := terminal(c.OutOrStdout())
 	return report.LoadText(c.OutOrStdout(), plain, width, quiet, colour)
+}
+
+// intervalsOf are the intervals on the quantiles that the account prints.
+func intervalsOf(a *load.Account) (intervals []report.LoadInterval) {
+	for _, q := range []struct {
+		name  string
+		q     float64
+		value *int64
+	}{{"p50", .5, a.Response.P50}, {"p90", .9, a.Response.P90}, {"p95", .95, a.Response.P95}, {"p99", .99, a.Response.P99}, {"p99.9", .999, a.Response.P999}} {
+		w, ok := measure.QuantileWithin(a.Batches, q.q)
+		if q.value == nil || !ok {
+			continue
+		}
+		intervals = append(intervals, report.LoadInterval{Quantile: q.name, Low: w.Low, High: w.High, N: w.N, Effective: w.Effective, Asked: w.Asked})
+	}
+	return intervals
 }
 
 // liveView shows on a terminal, once a second, how a load goes on; nil elsewhere.
