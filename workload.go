@@ -166,7 +166,7 @@ type Probe struct {
 	HTTP    string
 	TCP     string
 	Bytes   int
-	Rate    float64 // per second
+	Rate    float64 // per second; 0: for gates only, never during a trial
 	Timeout time.Duration
 }
 

@@ -32,22 +32,45 @@ func (t *trial) gates(ctx context.Context, late bool) error {
 		return err
 	}
 	defer closeProbers(gauge.Probers)
+	lately := map[assay.MeasureRef]assay.Value{}
 	for _, g := range t.run.Experiment.Gates {
 		if !t.record.Cell.Matches(g.At) || g.Condition.Measure.Name == residentMeasure != late {
 			continue
 		}
-		reading, err := t.gate(ctx, gauge, g)
+		reading, err := t.gate(ctx, gauge, g, lately)
 		t.record.Gates = append(t.record.Gates, reading)
 		if err != nil {
-			return fmt.Errorf("gate %s: %w", reading.Condition, err)
+			return fmt.Errorf("gate %s%s: %w", reading.Condition, claimed(g.At), err)
 		}
 	}
 	return nil
 }
 
+// claimed says of a gate that belongs to levels what to do when it does not hold: a nominal level is
+// a claim, and its gate is what was found.
+func claimed(at assay.Cell) string {
+	if len(at) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%s says so; make it so, or name the level after what is there)", at)
+}
+
+// recordProbe keeps what a gate read of a probe that is not performed during trials: it is all that is
+// known of the regime which a trial was executed in.
+func (t *trial) recordProbe(ref assay.MeasureRef, v assay.Value) {
+	if ref.Stat != "" || ref.Name != "rtt" && ref.Name != "bandwidth" {
+		return
+	}
+	for _, p := range t.setting.Workload.Probes {
+		if p.Name == ref.Object && (p.Rate == 0 || ref.Name == "bandwidth") {
+			t.measure(ref, v.Number)
+		}
+	}
+}
+
 // openGauge is a gauge with the probes of the cell.
 func (t *trial) openGauge() (*telemetry.Gauge, error) {
-	g := &telemetry.Gauge{Probers: map[string]telemetry.Prober{}, Dir: t.dir,
+	g := &telemetry.Gauge{Probers: map[string]telemetry.Prober{}, Probes: t.setting.Workload.Probes, Dir: t.dir,
 		Calibrate: machine.Calibrate, Reference: t.run.calibration}
 	for _, p := range t.setting.Workload.Probes {
 		prober, err := telemetry.NewProber(p)
@@ -90,8 +113,9 @@ func (t *trial) filled(g assay.Gate) (assay.Condition, error) {
 	return c, err
 }
 
-// gate reads the gate's measure until the condition holds or its patience is at an end.
-func (t *trial) gate(ctx context.Context, gauge *telemetry.Gauge, g assay.Gate) (assay.GateReading, error) {
+// gate reads the gate's measure until the condition holds or its patience is at an end. lately holds
+// what the gates before it ended with, so that a lower and an upper bound judge one reading.
+func (t *trial) gate(ctx context.Context, gauge *telemetry.Gauge, g assay.Gate, lately map[assay.MeasureRef]assay.Value) (assay.GateReading, error) {
 	c, err := t.filled(g)
 	reading := assay.GateReading{Condition: c.String()}
 	if err != nil {
@@ -100,19 +124,24 @@ func (t *trial) gate(ctx context.Context, gauge *telemetry.Gauge, g assay.Gate) 
 	builtin, _ := assay.BuiltinMeasure(c.Measure.Name)
 	start := time.Now()
 	for waiting := false; ; waiting = true {
-		v, err := gauge.Read(ctx, c.Measure)
+		v, known := lately[c.Measure]
+		if !known || waiting {
+			v, err = gauge.Read(ctx, c.Measure)
+		}
 		reading.WaitedNS = int64(time.Since(start))
 		if err != nil {
 			return reading, err
 		}
-		reading.Reading = v
+		reading.Reading, lately[c.Measure] = v, v
 		if c.HoldsFor(v, builtin.Unit, 0) {
+			t.recordProbe(c.Measure, v)
 			return reading, nil
 		}
 		left := c.Patience - time.Since(start)
 		if left <= 0 {
 			return reading, fmt.Errorf("%w within %s: was %s", errGate, assay.FormatDuration(c.Patience), shown(v, builtin.Unit))
 		}
+		clear(lately) // by the time that this one holds, it is of the past
 		if !waiting {
 			t.run.tell(Progress{Phase: Waiting, Step: t.step, Cell: t.record.Cell, Gate: reading.Condition})
 		}

@@ -81,6 +81,9 @@ func (t *trial) startWatch(ctx context.Context) (*watch, error) {
 		}
 	}
 	for _, p := range t.setting.Workload.Probes {
+		if p.Rate == 0 {
+			continue // for gates only
+		}
 		b, err := telemetry.NewBystander(p)
 		if err != nil {
 			closeAll()
@@ -163,6 +166,7 @@ func (t *trial) reduceReadings() {
 	}
 	t.crowds(readings)
 	t.clipped(readings)
+	t.paid(readings)
 	series := map[assay.MeasureRef][]assay.Value{}
 	for _, r := range readings {
 		if reduced[r.Name] != "" {

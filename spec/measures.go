@@ -223,7 +223,7 @@ func (r *reader) resolve(n *yaml.Node, ref assay.MeasureRef, what string, p plac
 		r.onceAt(n, "%s: %s is measured with load only; this experiment executes a command", what, ref.Name)
 		return ref, b.Unit, false
 	}
-	return ref, b.Unit, r.timely(n, ref, what, p) && r.resolveObject(n, ref, b, what)
+	return ref, b.Unit, r.timely(n, ref, what, p) && r.resolveObject(n, ref, b, what, p)
 }
 
 func (r *reader) resolveDeclared(n *yaml.Node, ref assay.MeasureRef, what string, p place) bool {
@@ -252,6 +252,8 @@ func (r *reader) timely(n *yaml.Node, ref assay.MeasureRef, what string, p place
 		r.onceAt(n, "%s: %s is known after the trial only; a gate needs what can be read before it, such as load1, temp or resident(FILE)", what, ref.Name)
 	case p == during && atEnd:
 		r.onceAt(n, "%s: %s is known after the trial only; a kill rule needs what can be watched during it", what, ref.Name)
+	case p == during && slices.Contains([]string{"restarts", "cold_start", "calibration", "clock_tick", "resident", "disk_free"}, ref.Name):
+		r.onceAt(n, "%s: %s is not watched during a trial; a kill rule needs what is: a probe, the load's own times and errors, or what an object or the machine uses", what, ref.Name)
 	case ofOperations && ref.Stat == "":
 		r.onceAt(n, "%s: %s has a value for each operation; say which, such as p99(%s)", what, ref.Name, ref.Name)
 	case ref.Stat != "" && slices.Contains([]string{"wall", "user", "system", "exit", "clock_tick"}, ref.Name):
@@ -263,7 +265,7 @@ func (r *reader) timely(n *yaml.Node, ref assay.MeasureRef, what string, p place
 }
 
 // resolveObject checks what stands in parentheses behind a built-in measure.
-func (r *reader) resolveObject(n *yaml.Node, ref assay.MeasureRef, b assay.Builtin, what string) bool {
+func (r *reader) resolveObject(n *yaml.Node, ref assay.MeasureRef, b assay.Builtin, what string, p place) bool {
 	if ref.Object == "" {
 		switch ref.Name {
 		case "restarts", "resident", "rtt", "recovery", "agree", "bandwidth":
@@ -280,6 +282,11 @@ func (r *reader) resolveObject(n *yaml.Node, ref assay.MeasureRef, b assay.Built
 	switch ref.Name {
 	case "rtt":
 		known = r.probes
+	case "bandwidth":
+		if p != before {
+			return true // of a probe, or a ceiling measured on this machine
+		}
+		known = r.probes
 	case "rss_peak", "rss_anon", "cpu", "threads":
 		if !r.loaded {
 			known = append(slices.Clone(known), "command")
@@ -294,7 +301,7 @@ func (r *reader) resolveObject(n *yaml.Node, ref assay.MeasureRef, b assay.Built
 		return true
 	}
 	kind := "target"
-	if ref.Name == "rtt" {
+	if ref.Name == "rtt" || ref.Name == "bandwidth" {
 		kind = "probe"
 	}
 	r.onceAt(n, "%s: no %s is named %q%s", what, kind, shorten(ref.Object), suggest(ref.Object, known))

@@ -20,6 +20,7 @@ func (f *filler) workload(root *object) assay.Workload {
 	w.Targets = f.readTargets(root.get("target"))
 	w.Probes = f.readProbes(root.get("probes"))
 	w.Kills = f.kills(root.get("kill"))
+	f.watchable(root.get("kill"), &w)
 	w.Events = f.events(root.get("events"))
 	w.Hooks.Prepare = f.commands(root.get("prepare"), "prepare")
 	w.Hooks.Conclude = f.commands(root.get("conclude"), "conclude")
@@ -162,7 +163,7 @@ func (f *filler) readProbes(n *yaml.Node) []assay.Probe {
 			p.Bytes = f.bytes(n, what+": bytes")
 		}
 		if n := o.get("rate"); n != nil {
-			p.Rate = f.perSecond(n, what+": rate")
+			p.Rate = f.seldom(n, what+": rate")
 		}
 		if n := o.get("timeout"); n != nil {
 			p.Timeout = f.positive(n, what+": timeout")
@@ -171,4 +172,25 @@ func (f *filler) readProbes(n *yaml.Node) []assay.Probe {
 		list = append(list, p)
 	}
 	return list
+}
+
+// watchable refuses kill rules on probes that are never performed during a trial.
+func (f *filler) watchable(n *yaml.Node, w *assay.Workload) {
+	for _, k := range w.Kills {
+		for _, p := range w.Probes {
+			if k.When.Measure.Name == "rtt" && k.When.Measure.Object == p.Name && p.Rate == 0 {
+				f.onceAt(n, "kill: probe %s is for gates only (rate 0/s); a kill rule needs it during the trial", p.Name)
+			}
+		}
+	}
+}
+
+// seldom is the rate of a probe; 0/s is never, except for gates.
+func (f *filler) seldom(n *yaml.Node, what string) float64 {
+	if s, ok := f.string(n, what); ok {
+		if q, err := assay.ParseQuantity(s); err == nil && q.Unit.Dim.PerSecond && q.Number == 0 {
+			return 0
+		}
+	}
+	return f.perSecond(n, what)
 }

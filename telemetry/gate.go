@@ -19,6 +19,8 @@ var ErrAbsent = errors.New("absent on this machine")
 type Gauge struct {
 	// Probers are those of the cell, by name, for rtt(name).
 	Probers map[string]Prober
+	// Probes are the declared ones, for bandwidth(name).
+	Probes []assay.Probe
 	// Calibrate performs a fixed amount of work and says how long it took; Reference is how long it
 	// took when the experiment was registered. calibration is the ratio of the two: 1.05 is 5% slower.
 	Calibrate func(context.Context) (time.Duration, error)
@@ -98,6 +100,8 @@ func (g *Gauge) once(ctx context.Context, ref assay.MeasureRef) (float64, error)
 		return Resident(ref.Object)
 	case "rtt":
 		return g.rtt(ctx, ref.Object)
+	case "bandwidth":
+		return g.bandwidth(ctx, ref.Object)
 	case "ports_free":
 		free, _, err := ports(r)
 		return float64(free), err
@@ -107,7 +111,7 @@ func (g *Gauge) once(ctx context.Context, ref assay.MeasureRef) (float64, error)
 		p, err := pressureNow(r, ref.Object)
 		return p.Avg10, err
 	}
-	return 0, fmt.Errorf("measure %q: no gate reads it; want load1, cpu_idle, cpu_steal, temp, mem_free, disk_free(folder), resident(files), rtt(probe), ports_free, calibration or pressure(cpu|io|memory)", ref.Name)
+	return 0, fmt.Errorf("measure %q: no gate reads it; want load1, cpu_idle, cpu_steal, temp, mem_free, disk_free(folder), resident(files), rtt(probe), bandwidth(probe), ports_free, calibration or pressure(cpu|io|memory)", ref.Name)
 }
 
 func (g *Gauge) rtt(ctx context.Context, name string) (float64, error) {
@@ -117,6 +121,14 @@ func (g *Gauge) rtt(ctx context.Context, name string) (float64, error) {
 	}
 	t, err := p.Probe(ctx)
 	return float64(t), err
+}
+
+func (g *Gauge) bandwidth(ctx context.Context, name string) (float64, error) {
+	i := slices.IndexFunc(g.Probes, func(p assay.Probe) bool { return p.Name == name })
+	if i < 0 {
+		return 0, fmt.Errorf("probe %q: not declared", name)
+	}
+	return Bandwidth(ctx, g.Probes[i])
 }
 
 func (g *Gauge) calibration(ctx context.Context) (float64, error) {
