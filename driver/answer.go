@@ -12,14 +12,24 @@ import (
 type answer struct {
 	head
 	body []byte // empty unless it was to be kept
+	size int64  // of the body, kept or not
 }
+
+// Kept says what of an answer is kept besides its status.
+type kept struct {
+	fields  bool // the headers
+	body    bool
+	refusal bool // the body of an answer outside of 200 to 299
+}
+
+func (k kept) bodyOf(status int) bool { return k.body || k.refusal && (status < 200 || status > 299) }
 
 // maxKept bounds a body that is kept for its hash or JSON.
 const maxKept = 64 << 20
 
-// receive reads the answer to a request of that method; the first bytes are already there. fields
-// and keep say that headers and body are wanted. Interim answers (1xx) are passed over.
-func (c *conn) receive(op *load.Operation, method string, fields, keep bool) (answer, error) {
+// receive reads the answer to a request of that method; the first bytes are already there. Interim
+// answers (1xx) are passed over.
+func (c *conn) receive(op *load.Operation, method string, keep kept) (answer, error) {
 	for {
 		h, err := c.receiveHead(op)
 		if err != nil {
@@ -31,15 +41,15 @@ func (c *conn) receive(op *load.Operation, method string, fields, keep bool) (an
 		op.Mark(load.Wait)
 		a := answer{head: h}
 		a.fields = nil // they lie in a buffer that the body is going to overwrite
-		if fields {
+		if keep.fields {
 			a.fields = append([]byte(nil), h.fields...)
 		}
 		if !h.bodiless(method) {
-			b := &bodyReader{conn: c, op: op, keep: keep}
+			b := &bodyReader{conn: c, op: op, keep: keep.bodyOf(h.status)}
 			if a.close, err = b.readBody(h); err != nil {
 				return answer{}, err
 			}
-			a.body = b.kept
+			a.body, a.size = b.kept, b.size
 		}
 		op.Mark(load.Read)
 		if c.read != c.fill || h.status == 101 {
@@ -102,6 +112,7 @@ type bodyReader struct {
 	op   *load.Operation
 	keep bool
 	kept []byte
+	size int64 // consumed
 }
 
 // readBody consumes the body that h announces; close says that the connection ends with it.
@@ -151,6 +162,7 @@ func (b *bodyReader) pass(n int64) error {
 		b.kept = append(b.kept, b.buf[b.read:b.read+int(n)]...)
 	}
 	b.read += int(n)
+	b.size += n
 	return nil
 }
 

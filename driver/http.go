@@ -5,24 +5,18 @@ import (
 	"crypto/tls"
 	"fmt"
 	"net"
-	"time"
 
 	assay "github.com/assaybench/assay"
 	"github.com/assaybench/assay/load"
 )
 
-// staleAfter is how long a connection may have idled before it is asked whether the server has
-// closed it meanwhile. Asking costs a system call; not asking, a failed operation.
-const staleAfter = 500 * time.Millisecond
-
 // A client carries out HTTP/1.1 requests over connections of its own. It is written on sockets
 // because net/http costs about three times as much an operation, which would make the generator
 // the bottleneck. It follows no redirect and repeats nothing.
 type client struct {
+	wires
 	request *request
 	expect  expectation
-	dial    *dialer
-	pool    pool[*conn]
 }
 
 // newHTTP is the driver for the version that the load names.
@@ -43,23 +37,13 @@ func newHTTP(h assay.HTTPLoad, values map[string]string, seed uint64) (load.Driv
 	d := newDialer(h, r.parsed)
 	switch h.Version {
 	case "", "1.1", "1":
-		c := &client{request: r, expect: x, dial: d}
-		c.pool.most = h.Connections
-		c.pool.open = c.connect
+		c := &client{request: r, expect: x}
+		c.wires.lay(d, h.Connections)
 		return c, nil
 	case "2":
 		return newHTTP2(h, r, x, d), nil
 	}
 	return nil, fmt.Errorf("driver http: version %q: want 1.1 or 2", h.Version)
-}
-
-// connect opens a connection.
-func (c *client) connect(ctx context.Context, op *load.Operation) (*conn, error) {
-	nc, err := c.dial.connect(ctx, op)
-	if err != nil {
-		return nil, err
-	}
-	return newConn(nc), nil
 }
 
 // Do carries out one request.
@@ -88,27 +72,6 @@ func (c *client) Do(ctx context.Context, op *load.Operation) error {
 	return c.expect.right(a.status, a.field, a.body, op.Index)
 }
 
-// borrow takes a connection that is still open.
-func (c *client) borrow(ctx context.Context, op *load.Operation) (*conn, bool, error) {
-	for {
-		cn, fresh, waited, err := c.pool.take(ctx, op)
-		if err != nil {
-			return nil, false, err
-		}
-		if waited {
-			op.Send()
-		}
-		if fresh {
-			cn.attach(ctx)
-			return cn, true, nil
-		}
-		if op.Deadline().Sub(cn.lastUsed) < staleAfter || !cn.gone() {
-			return cn, false, nil
-		}
-		c.giveBack(cn, false)
-	}
-}
-
 func (c *client) roundTrip(cn *conn, op *load.Operation, message []byte) (answer, error) {
 	if err := cn.arm(op); err != nil {
 		return answer{}, err
@@ -116,29 +79,7 @@ func (c *client) roundTrip(cn *conn, op *load.Operation, message []byte) (answer
 	if err := cn.exchange(op, message); err != nil {
 		return answer{}, err
 	}
-	return cn.receive(op, c.request.method, c.expect.header != "", c.expect.wantsBody())
-}
-
-// giveBack returns a connection to the pool, or closes it.
-func (c *client) giveBack(cn *conn, usable bool) {
-	if usable && c.pool.give(cn) {
-		return
-	}
-	cn.shut()
-	if !usable {
-		c.pool.drop()
-	}
-}
-
-// Connections counts the connections.
-func (c *client) Connections() load.Connections { return c.pool.connections() }
-
-// Close closes them.
-func (c *client) Close() error {
-	for _, cn := range c.pool.empty() {
-		cn.shut()
-	}
-	return nil
+	return cn.receive(op, c.request.method, kept{fields: c.expect.header != "", body: c.expect.wantsBody()})
 }
 
 // tlsSettings is how connections to the load's host are encrypted, with application protocols.

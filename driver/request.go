@@ -164,15 +164,6 @@ func (r *request) target(index int64) (string, error) {
 	return u.RequestURI(), nil
 }
 
-// content is the body of one operation.
-func (b *body) content(index int64) ([]byte, error) {
-	if !b.open {
-		return b.bytes, nil
-	}
-	text, err := expand(b.template, index)
-	return []byte(text), err
-}
-
 func (r *request) appendMessage(m []byte, b *body, index int64) ([]byte, error) {
 	target, err := r.target(index)
 	if err != nil {

@@ -43,7 +43,7 @@ func receiveAll(t *testing.T, method, text string, size int) (answer, error) {
 	if err := c.exchange(op, nil); err != nil {
 		return answer{}, unexpected(err)
 	}
-	return c.receive(op, method, true, true)
+	return c.receive(op, method, kept{fields: true, body: true})
 }
 
 func TestAnswers(t *testing.T) {
