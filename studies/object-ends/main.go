@@ -43,12 +43,14 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return seed(ctx, args, stdout, stderr)
 	case "store":
 		return serve(ctx, args, stdout, stderr)
+	case "install":
+		return install(ctx, args, stdout, stderr)
 	case "read":
 		return read(ctx, args, stdout, stderr)
 	case "oracle":
 		return oracle(args, stdout, stderr)
 	}
-	return fmt.Errorf("choose verb %q: want seed, store, read or oracle", verb)
+	return fmt.Errorf("choose verb %q: want install, store, seed, read or oracle", verb)
 }
 
 // parse reads flags and refuses what is left over.
@@ -104,12 +106,18 @@ func seed(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 // serve is a store until it is told to end.
 func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags := flag.NewFlagSet("store", flag.ContinueOnError)
-	kind := flags.String("kind", "gofakes3", "gofakes3 (in memory)")
+	kind := flags.String("kind", "versitygw", "versitygw (over a folder) or gofakes3 (in memory)")
 	listen := flags.String("listen", "127.0.0.1:7070", "`address` to serve at")
+	folder := flags.String("folder", "", "`folder` to serve, for versitygw")
 	if err := parse(flags, args, stderr); err != nil {
 		return err
 	}
 	switch *kind {
+	case "versitygw":
+		if *folder == "" {
+			return errors.New("--folder: want the folder to serve")
+		}
+		return store.BecomeGateway(*listen, *folder)
 	case "gofakes3":
 		listener, err := net.Listen("tcp", *listen)
 		if err != nil {
@@ -118,7 +126,20 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		fmt.Fprintln(stdout, "serving at", listener.Addr())
 		return store.ServeMemory(ctx, listener)
 	}
-	return fmt.Errorf("--kind: got %q, want gofakes3", *kind)
+	return fmt.Errorf("--kind: got %q, want versitygw or gofakes3", *kind)
+}
+
+// install builds the store's program into the user's cache.
+func install(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	if err := parse(flag.NewFlagSet("install", flag.ContinueOnError), args, stderr); err != nil {
+		return err
+	}
+	path, err := store.InstallGateway(ctx, stderr)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(stdout, path)
+	return nil
 }
 
 // read is the reader.
