@@ -3,8 +3,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -12,7 +14,7 @@ import (
 
 // stallNote explains the table to its reader.
 const stallNote = `A tenth of the time is frozen, so that p90 lies at the edge: there 40 operations of 20,000, more or
-less, move it by 10 ms.
+less, move it by 10 ms. The truth counts from the time at which a request was due, as the tool's response times do.
 `
 
 const (
@@ -36,41 +38,32 @@ func timesOf(responses []int64) (t trueTimes) {
 	return t
 }
 
-// responses are from arrival to answer, for a generator that sent on time.
-func responses(log []event) []int64 {
+// fromSchedule are response times by the server's log: from the time at which a request was due to its
+// answer. Requests are sent in the order in which they are due, so that the k-th to arrive is the k-th
+// of the schedule, whose beginning is given by the arrival that was earliest for its place. The time
+// from arrival to answer would leave out how late a request was sent, which its user waited as well.
+func fromSchedule(log []event, rate int) []int64 {
+	log = slices.Clone(log)
+	slices.SortFunc(log, func(a, b event) int { return cmp.Compare(a.Arrived, b.Arrived) })
+	due := func(k int) int64 { return int64(k) * int64(time.Second) / int64(rate) }
+	begun := int64(math.MaxInt64)
+	for k, e := range log {
+		begun = min(begun, e.Arrived-due(k))
+	}
 	var all []int64
-	for _, e := range log {
+	for k, e := range log {
 		if e.Written != 0 {
-			all = append(all, e.Written-e.Arrived)
+			all = append(all, e.Written-begun-due(k))
 		}
 	}
 	return all
-}
-
-// fromSchedule are from the time at which a request should have been sent to its answer, for one that
-// had to wait for its connection; the schedule begins with the arrival that was earliest for its place.
-func fromSchedule(log []event, rate int) []int64 {
-	due := func(k int) int64 { return int64(k) * int64(time.Second) / int64(rate) }
-	begun := int64(1<<63 - 1)
-	var written []int64
-	for k, e := range log {
-		begun = min(begun, e.Arrived-due(k))
-		if e.Written != 0 {
-			written = append(written, e.Written)
-		}
-	}
-	slices.Sort(written)
-	for k := range written {
-		written[k] -= begun + due(k)
-	}
-	return written
 }
 
 // An episode is one generator's use of a server that does not answer at once.
 type episode struct {
 	peer   peer
 	want   want
-	truth  func([]event) []int64 // nil: a generator that does not keep a schedule
+	paced  bool // it sends by a schedule, so that the server's log gives the truth
 	server []string
 
 	use     use
@@ -84,8 +77,8 @@ func (e *episode) run(ctx context.Context) error {
 	if e.use, e.arrived, err = loaded(ctx, e.peer, e.want, append(e.server, "-log")...); err != nil {
 		return err
 	}
-	if e.truth != nil {
-		e.times = timesOf(e.truth(e.arrived.Log))
+	if e.paced {
+		e.times = timesOf(fromSchedule(e.arrived.Log, e.want.rate))
 	}
 	e.heard, err = e.peer.heard(e.use)
 	return err
@@ -159,10 +152,12 @@ func stalls(ctx context.Context, b *bench) (string, error) {
 	t.add(append([]string{fmt.Sprintf("%d/s for %s", stallRate, stallLength), "tool's own count", "arrived"}, quantileNames()...)...)
 	rounds := (b.rounds + 1) / 2
 	for round := range rounds {
-		many := &episode{peer: assayPeer(), want: w, truth: responses, server: server}
-		single := &episode{peer: assayPeer(), want: one, truth: func(l []event) []int64 { return fromSchedule(l, stallRate) }, server: server}
-		if err := together(ctx, many, single); err != nil {
-			return "", err
+		many := &episode{peer: assayPeer(), want: w, paced: true, server: server}
+		single := &episode{peer: assayPeer(), want: one, paced: true, server: server}
+		for _, e := range []*episode{many, single} { // on the same processor they would hold each other up
+			if err := e.run(ctx); err != nil {
+				return "", err
+			}
 		}
 		many.judge(holds, fmt.Sprintf("round %d, many connections", round+1))
 		single.judge(holds, fmt.Sprintf("round %d, one connection", round+1))
