@@ -16,6 +16,9 @@ import (
 	"syscall"
 
 	"github.com/assaybench/assay/studies/object-ends/corpus"
+	"github.com/assaybench/assay/studies/object-ends/leak"
+	"github.com/assaybench/assay/studies/object-ends/link"
+	"github.com/assaybench/assay/studies/object-ends/pair"
 	"github.com/assaybench/assay/studies/object-ends/reader"
 	"github.com/assaybench/assay/studies/object-ends/store"
 )
@@ -49,6 +52,12 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return read(ctx, args, stdout, stderr)
 	case "oracle":
 		return oracle(args, stdout, stderr)
+	case "link":
+		return link.Command(ctx, args, stdout)
+	case "leak":
+		return leak.Command(ctx, args, stdout)
+	case "pair":
+		return pair.Command(ctx, args, stdout, stderr)
 	}
 	return fmt.Errorf("choose verb %q: want install, store, seed, read or oracle", verb)
 }

@@ -28,7 +28,7 @@ func Command(ctx context.Context, args []string, out io.Writer) error {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	perSecond, err := rate(*bandwidth)
+	perSecond, err := Rate(*bandwidth)
 	if err != nil {
 		return err
 	}
@@ -61,8 +61,8 @@ func Command(ctx context.Context, args []string, out io.Writer) error {
 	return serve(ctx, *metrics, Metrics(entrance))
 }
 
-// rate reads a bandwidth in bytes per second.
-func rate(text string) (float64, error) {
+// Rate reads a bandwidth in bytes per second; none is 0.
+func Rate(text string) (float64, error) {
 	if text == "none" {
 		return 0, nil
 	}
