@@ -51,6 +51,10 @@ func (t *trial) windowed(s *telemetry.Series, c assay.Condition) (v assay.Value,
 	if err != nil {
 		return v, unit, false
 	}
+	if b, ok := assay.BuiltinMeasure(c.Measure.Name); ok && b.Load {
+		v, ok = t.pulse.window(c)
+		return v, m.Unit, ok
+	}
 	over := c.Over
 	if over == 0 {
 		over = time.Minute // the last reading counts

@@ -24,6 +24,7 @@ type trial struct {
 	step    Step
 	values  map[string]string // of {block}, {trial} and {seed}
 	record  assay.Trial
+	pulse   *pulse          // of the load, for kill rules on it; nil without one
 	killed  *assay.KillRule // the rule that stopped it; nil for none
 
 	resident float64 // the greatest share of an input in the page cache when it began
@@ -92,6 +93,7 @@ func (t *trial) work(ctx context.Context, w *assay.Workload) {
 		t.tellAside()
 		return
 	}
+	t.pulse = newPulse(w)
 	watch, err := t.startWatch(ctx)
 	if err != nil {
 		t.refuse(ctx, err)

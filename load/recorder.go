@@ -130,7 +130,8 @@ func (r *recorder) write(from, to time.Duration) {
 
 func (r *recorder) progress(now time.Duration) Progress {
 	sum := r.loop.book.soFar()
-	p := Progress{Elapsed: now, Ledger: sum.ledger(), InFlight: int(r.loop.flying.Load()), Last: quantilesOf(&r.now.response, 0)}
+	p := Progress{Elapsed: now, Ledger: sum.ledger(), InFlight: int(r.loop.flying.Load()), Last: quantilesOf(&r.now.response, 0),
+		Response: &r.now.response, Service: &r.now.service, Lag: &r.now.lag}
 	if d := now - r.last; d > 0 {
 		p.CompletedPerS = float64(r.now.response.Count()) / d.Seconds()
 	}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"runtime"
 	"time"
+
+	"github.com/assaybench/assay/hist"
 )
 
 // Options say what Run does besides driving the load. The zero Options record nothing to disk.
@@ -30,6 +32,9 @@ type Progress struct {
 	Last Quantiles
 	// CompletedPerS counts them, per second.
 	CompletedPerS float64
+	// Response, Service and Lag are the times of these operations in nanoseconds; the lag is also of
+	// those that failed. They are the recorder's: valid until Tick returns.
+	Response, Service, Lag *hist.Histogram
 }
 
 // headStart is the time between the call of Run and the first intended time, in which the senders

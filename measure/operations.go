@@ -26,7 +26,32 @@ func Operations(h *hist.Histogram, failed int64, statistic string) (assay.Value,
 		return assay.Value{}, ErrAbsent
 	}
 	if q, ok := assay.Quantile(statistic); ok {
-		return quantile(h, failed, q)
+		if err := enough(h, failed, q); err != nil {
+			return assay.Value{}, err
+		}
+	}
+	return describe(h, failed, statistic)
+}
+
+// Watched is the same statistic for a kill rule, over the operations that ended within its window. It
+// describes these operations and claims nothing of others, so no least count is asked for: whoever is
+// harmed is harmed by few operations as well. ok is false without operations.
+func Watched(h *hist.Histogram, failed int64, statistic string) (v assay.Value, ok bool) {
+	if h.Count()+failed == 0 {
+		return assay.Value{}, false
+	}
+	v, err := describe(h, failed, statistic)
+	return v, err == nil
+}
+
+// describe is a statistic over one operation or more; those that failed count as infinite.
+func describe(h *hist.Histogram, failed int64, statistic string) (assay.Value, error) {
+	if q, ok := assay.Quantile(statistic); ok {
+		rank := hist.Rank(q, h.Count()+failed)
+		if rank > h.Count() {
+			return assay.Num(math.Inf(1)), nil
+		}
+		return assay.Num(float64(h.AtRank(rank))), nil
 	}
 	switch {
 	case statistic == "min" && h.Count() > 0:
@@ -45,18 +70,15 @@ func Operations(h *hist.Histogram, failed int64, statistic string) (assay.Value,
 	return assay.Value{}, fmt.Errorf("%q is no statistic", statistic)
 }
 
-func quantile(h *hist.Histogram, failed int64, q float64) (assay.Value, error) {
-	if need := int64(stat.MinCount(q, quantileConfidence)); h.Count() < need {
-		if failed > 0 && hist.Rank(q, h.Count()+failed) > h.Count() && h.Count()+failed >= need {
-			return assay.Num(math.Inf(1)), nil // enough to know that it lies among those that failed
-		}
-		return assay.Value{}, fmt.Errorf("%w: %d ended ok, and the %g-quantile takes %d", ErrTooFew, h.Count(), q, need)
+// enough says whether the operations that ended ok are enough for a quantile; where it lies among
+// those that failed, all count.
+func enough(h *hist.Histogram, failed int64, q float64) error {
+	need := int64(stat.MinCount(q, quantileConfidence))
+	all := h.Count() + failed
+	if h.Count() >= need || failed > 0 && hist.Rank(q, all) > h.Count() && all >= need {
+		return nil
 	}
-	rank := hist.Rank(q, h.Count()+failed)
-	if rank > h.Count() {
-		return assay.Num(math.Inf(1)), nil
-	}
-	return assay.Num(float64(h.AtRank(rank))), nil
+	return fmt.Errorf("%w: %d ended ok, and the %g-quantile takes %d", ErrTooFew, h.Count(), q, need)
 }
 
 // histDeviation is the standard deviation, n-1 under it, from the middles of the buckets.
