@@ -102,7 +102,8 @@ func (r *reader) limit(c *assay.Ceiling, n *yaml.Node, unit assay.Unit) {
 	}
 	c.Expr, c.Limit = text, map[string]float64{}
 	q, err := assay.ParseQuantity(text)
-	if err == nil {
+	// "117 / 4.2" reads as 117 of a unit named "/ 4.2", and is a division.
+	if err == nil && !strings.HasPrefix(q.Unit.Dim.Base, "/") {
 		r.comparable(n, c.Measure.String(), unit, q, "ceilings: limit")
 		for _, s := range r.e.Settings {
 			if s.Cell.Matches(c.At) {

@@ -19,6 +19,8 @@ func deliveryCases() []Case {
 			func(b *Bench) (Said, error) { return b.clientQueue(true) }, func(b *Bench) (Said, error) { return b.clientQueue(false) }},
 		{"T11", "many clients are asked for, few are ever in flight", "the concurrency and the connections that there really were",
 			func(b *Bench) (Said, error) { return b.idleClients(true) }, func(b *Bench) (Said, error) { return b.idleClients(false) }},
+		{"T11b", "a claim along clients of which most are never in flight", "VOID no-effect: nominal against achieved in flight",
+			func(b *Bench) (Said, error) { return b.achievedClients(true) }, func(b *Bench) (Said, error) { return b.achievedClients(false) }},
 		{"T7.1", "a sweep of rates whose upper steps were never sent", "void for guard:delivered at those steps, no highest rate",
 			func(b *Bench) (Said, error) { return b.droppedSteps(true) }, func(b *Bench) (Said, error) { return b.droppedSteps(false) }},
 	}
@@ -110,6 +112,40 @@ func (b *Bench) idleClients(trap bool) (Said, error) {
 	s.near("operations in flight", a.InFlightMean, float64(open), 0.15, 1)
 	// Little's law, from the figures printed: L = X W.
 	s.near("in flight by Little's law", a.CompletedPerS*ms(a.Service.P50)/1e3, a.InFlightMean, 0.25, 1)
+	return s, nil
+}
+
+// achievedClients claims something along clients and says what they achieve; in the trap fewer
+// connections than clients carry them.
+func (b *Bench) achievedClients(trap bool) (Said, error) {
+	many, open := 16+b.Rand.IntN(16), 64
+	if trap {
+		open = 6 + b.Rand.IntN(4)
+	}
+	url, stop, err := serve(&Stub{Service: b.milliseconds(40, 80)})
+	if err != nil {
+		return Said{}, err
+	}
+	defer stop()
+	f, err := b.run(fmt.Sprintf(`experiment: clients
+factors: {clients: {levels: [4, %d], achieved: {json: in_flight_mean, at_least: 75%%}}}
+blocks: 6
+retries: 0
+load:
+  http: {url: "%s", connections: %d}
+  clients: "{clients}"
+  for: 500ms
+  timeout: 5s
+hypotheses:
+  H1: {claim: Many clients get more., ratio: rate, of: {clients: %d}, to: {clients: 4}, expect: "> 1.1"}
+`, many, url, open, many))
+	if err != nil {
+		return Said{}, err
+	}
+	s := f.verdict("VOID", "no-effect")
+	if h := f.Hypotheses; !trap && len(h) > 0 && s.Noise == "" && h[0].Verdict != "PASS" {
+		s.wrongf("%s %s", h[0].Verdict, h[0].Reason)
+	}
 	return s, nil
 }
 

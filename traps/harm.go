@@ -18,6 +18,8 @@ func harmCases() []Case {
 	return []Case{
 		{"T23", "a bystander slows down under the load", "killed within a second, not repeated, figures marked est.",
 			func(b *Bench) (Said, error) { return b.harmed(true) }, func(b *Bench) (Said, error) { return b.harmed(false) }},
+		{"T23b", "a share hangs, so that its probes give no readings at all", "killed by the age of the probe that is under way",
+			func(b *Bench) (Said, error) { return b.hanging(true) }, func(b *Bench) (Said, error) { return b.hanging(false) }},
 		{"T5.6", "reads suffer, and the mean over reads and writes hides it", "killed by the rule on reads",
 			func(b *Bench) (Said, error) { return b.readsSuffer(true) }, func(b *Bench) (Said, error) { return b.readsSuffer(false) }},
 		{"T24", "the run that changed the machine is killed", "put back by the next start, and said",
@@ -105,6 +107,50 @@ load:
 		said.wrongf("the figures are not marked est.")
 	}
 	return said, took, nil
+}
+
+// hanging is a share that answers nobody from a moment of the load on, until the load has ended.
+func (b *Bench) hanging(trap bool) (Said, error) {
+	s := &shared{quick: time.Millisecond, slow: 5 * time.Millisecond, after: b.milliseconds(300, 800)}
+	if trap {
+		s.slow = time.Hour
+	}
+	url, stop, err := serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		done := make(chan struct{})
+		go func() { s.ServeHTTP(w, r); close(done) }()
+		select {
+		case <-done:
+		case <-r.Context().Done():
+		}
+	}))
+	if err != nil {
+		return Said{}, err
+	}
+	defer stop()
+	f, trials, err := b.watched(fmt.Sprintf(`experiment: hanging
+blocks: 1
+retries: 2
+probes: {share: {http: "%[1]sprobe", rate: 10/s, timeout: 20s}}
+kill:
+  - {when: "mean(rtt(share)) > 500ms over 2s", cool_down: 600ms}
+load:
+  http: {url: "%[1]s"}
+  rate: "%.0[2]f/s"
+  for: 5s
+  timeout: 1s
+`, url, b.between(50, 150)))
+	if err != nil {
+		return Said{}, err
+	}
+	t := trials[0]
+	said := Said{Warned: t.Outcome == assay.Killed && f.exit == 4, Reason: string(t.Outcome), Text: noteOf(t, "killed after")}
+	if trap && len(trials) != 1 {
+		said.wrongf("%d trials: it was repeated", len(trials))
+	}
+	if !trap {
+		said.heldUp()
+	}
+	return said, nil
 }
 
 func (b *Bench) readsSuffer(trap bool) (Said, error) {

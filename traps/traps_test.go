@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -182,30 +183,77 @@ func TestEveryShare(t *testing.T) {
 	}
 }
 
-// TestThePageNamesEveryCase holds the table of docs/traps.md against the cases.
+// TestThePageNamesEveryCase holds the tables of docs/traps.md against the cases, and against the scenes
+// that are judged from recorded tables.
 func TestThePageNamesEveryCase(t *testing.T) {
-	const page, from, to = "../docs/traps.md", "<!-- cases -->\n", "<!-- end of cases -->"
+	var cases, scenes strings.Builder
+	cases.WriteString("| id | situation | what must be said |\n|---|---|---|\n")
+	known := map[string]bool{}
+	for _, c := range Cases() {
+		fmt.Fprintf(&cases, "| %s | %s | %s |\n", c.ID, c.About, c.Due)
+		known[c.ID] = true
+	}
+	scenes.WriteString("| id | situation | also carried out |\n|---|---|---|\n")
+	for _, s := range recordedScenes(t) {
+		also := ""
+		if known[s[0]] {
+			also = "yes"
+		}
+		fmt.Fprintf(&scenes, "| %s | %s | %s |\n", s[0], s[1], also)
+	}
+	const page = "../docs/traps.md"
 	text, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
 	}
-	head, rest, ok := strings.Cut(string(text), from)
-	got, tail, ends := strings.Cut(rest, to)
-	if !ok || !ends {
-		t.Fatalf("%s has no %s", page, strings.TrimSpace(from))
-	}
-	var want strings.Builder
-	want.WriteString("| id | situation | what must be said |\n|---|---|---|\n")
-	for _, c := range Cases() {
-		fmt.Fprintf(&want, "| %s | %s | %s |\n", c.ID, c.About, c.Due)
-	}
+	want := between(t, string(text), "cases", cases.String())
+	want = between(t, want, "scenes", scenes.String())
 	if *update {
-		if err := os.WriteFile(page, []byte(head+from+want.String()+to+tail), 0o666); err != nil {
+		if err := os.WriteFile(page, []byte(want), 0o666); err != nil {
 			t.Fatal(err)
 		}
 		return
 	}
-	if got != want.String() {
-		t.Errorf("%s lists other cases than there are; go test ./traps -run Page -update writes them", page)
+	if string(text) != want {
+		t.Errorf("%s lists other cases or scenes than there are; go test ./traps -run Page -update writes them", page)
 	}
+}
+
+// between is a page with the table of a name replaced.
+func between(t *testing.T, page, name, table string) string {
+	t.Helper()
+	from, to := "<!-- "+name+" -->\n", "<!-- end of "+name+" -->"
+	head, rest, ok := strings.Cut(page, from)
+	_, tail, ends := strings.Cut(rest, to)
+	if !ok || !ends {
+		t.Fatalf("the page has no %s", strings.TrimSpace(from))
+	}
+	return head + from + table + to + tail
+}
+
+// recordedScenes are the id and the situation of every scene of the tests of grading.
+func recordedScenes(t *testing.T) [][2]string {
+	t.Helper()
+	files, err := filepath.Glob("../grade/studies_*_test.go")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no scenes: %v", err)
+	}
+	head := regexp.MustCompile(`(?m)^\t\t\{"(T\d+\.\d+\w?)", "([^"]+)", func`)
+	var list [][2]string
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range head.FindAllStringSubmatch(string(text), -1) {
+			list = append(list, [2]string{m[1], m[2]})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b [2]string) int { return strings.Compare(natural(a[0]), natural(b[0])) })
+	return list
+}
+
+// natural is an id whose text sorts as its numbers do: T5.10 after T5.9.
+func natural(id string) string {
+	return regexp.MustCompile(`\d+`).ReplaceAllStringFunc(id, func(n string) string { return strings.Repeat("0", 4-len(n)) + n })
 }
