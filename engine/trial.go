@@ -76,6 +76,7 @@ func (t *trial) execute(ctx context.Context) {
 	}
 	if t.record.Outcome == assay.OK {
 		t.declared()
+		t.coarse()
 		t.injected()
 		t.ceilings()
 	}
