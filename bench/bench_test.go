@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"encoding/binary"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -42,10 +43,36 @@ func TestDeviationsAreFromTheScheduleAsItWasBegun(t *testing.T) {
 	if p50, p99 := deviations(log, 1000); p50 != 0 || p99 != 0 {
 		t.Errorf("an even schedule is off by %v and %v ns, want 0", p50, p99)
 	}
+	log[0].Arrived -= 9_000_000 // in the quarter that does not count
 	log[98].Arrived += 400_000
 	log[99].Arrived += 3_000_000
-	if p50, p99 := deviations(log, 1000); p50 != 0 || p99 != 400_000 {
-		t.Errorf("one request of 100 that is 0.4 ms late: off by %v and %v ns, want 0 and 400000", p50, p99)
+	if p50, p99 := deviations(log, 1000); p50 != 0 || p99 != 3_000_000 {
+		t.Errorf("the last of 75 is 3 ms late: off by %v and %v ns, want 0 and 3000000", p50, p99)
+	}
+}
+
+// A floor that was held up judges nobody, and half of the pairs are needed for a statement.
+func TestPairsWithAFloorThatWasHeldUpDoNotCount(t *testing.T) {
+	good, slow, held := [2]float64{1e3, 50e3}, [2]float64{2e3, 150e3}, [2]float64{1e3, 30e6}
+	for name, c := range map[string]struct {
+		pairs [][2][2]float64 // assay, floor
+		p99   string
+	}{
+		"all count":            {[][2][2]float64{{slow, good}, {slow, good}, {slow, good}}, "yes"},
+		"too far off":          {[][2][2]float64{{held, good}, {held, good}, {slow, good}}, "**no**"},
+		"one floor held up":    {[][2][2]float64{{held, held}, {held, good}, {held, good}}, "**no**"},
+		"most floors held up":  {[][2][2]float64{{slow, held}, {slow, held}, {slow, good}}, notShown},
+		"requests are missing": {[][2][2]float64{{{math.Inf(1), math.Inf(1)}, good}}, "**no**"},
+		"nothing":              {nil, notShown},
+	} {
+		p, holds := &pairing{}, newBars()
+		for _, pair := range c.pairs {
+			p.add(pair[0], pair[1])
+		}
+		p.judge(holds, 1000)
+		if got := holds.rows[2][2]; got != c.p99 {
+			t.Errorf("%s: got %s (%s), want %s", name, got, holds.rows[2][1], c.p99)
+		}
 	}
 }
 

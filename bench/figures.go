@@ -69,6 +69,9 @@ func newBars() *bars {
 	return b
 }
 
+// notShown stands where there is no measurement to judge by.
+const notShown = "not shown"
+
 func (b *bars) judge(bar, measured string, holds bool) {
 	word := "**no**"
 	if holds {

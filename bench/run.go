@@ -36,6 +36,7 @@ func parts() []part {
 		{"grading", "Grading", grading},
 		{"closed", "Closed loop", closedLoop},
 		{"open", "Open loop", openLoop},
+		{"matrix", "Open loops side by side", matrix},
 		{"stall", "A server that freezes", stalls},
 		{"overload", "A server that is overloaded", overload},
 		{"memory", "Memory", memory},
