@@ -42,10 +42,11 @@ type progress struct {
 	quiet  bool
 	width  int
 	start  time.Time
-	total  int // trials of the plan
-	done   int // recorded trials of the plan
-	fresh  int // recorded in this process
-	spoilt int // void or refused
+	total  int          // trials of the plan
+	done   int          // recorded trials of the plan
+	fresh  int          // recorded in this process
+	spoilt int          // void or refused
+	again  map[int]bool // blocks with a spoilt trial: each is executed again, whole
 	now    engine.Progress
 	since  time.Time
 	last   string
@@ -55,7 +56,7 @@ type progress struct {
 
 func newProgress(w io.Writer, e *assay.Experiment, plan assay.Plan, trials []assay.Trial, quiet bool) *progress {
 	p := &progress{w: w, plan: plan, quiet: quiet, start: time.Now(), stop: make(chan struct{}),
-		unit: map[string]assay.Unit{}, total: plannedTrials(plan)}
+		unit: map[string]assay.Unit{}, total: plannedTrials(plan), again: map[int]bool{}}
 	for _, m := range e.Measures {
 		p.unit[m.Name] = m.Unit
 		p.shown = append(p.shown, m.Name)
@@ -121,7 +122,10 @@ func (p *progress) count(t *assay.Trial) {
 	p.done, p.fresh = p.done+1, p.fresh+1
 	if !t.Valid || t.Outcome == assay.Refused {
 		p.spoilt++
-		p.total++ // it is going to be repeated, unless its retries are spent
+		if !t.Warmup && !p.again[t.Block] {
+			p.again[t.Block] = true
+			p.total += p.plan.Main() // unless its retries are spent
+		}
 	}
 }
 
