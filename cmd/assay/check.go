@@ -168,7 +168,7 @@ func readGate(ctx context.Context, g assay.Gate, s *assay.Setting) gateNow {
 		condition.Measure.Object = object
 	}
 	now := gateNow{Condition: condition.String()}
-	gauge := telemetry.Gauge{Probers: map[string]telemetry.Prober{}}
+	gauge := telemetry.Gauge{Probers: map[string]telemetry.Prober{}, Probes: s.Workload.Probes}
 	for _, p := range s.Workload.Probes {
 		if prober, err := telemetry.NewProber(p); err == nil {
 			defer prober.Close()
