@@ -5,6 +5,7 @@ import (
 
 	"github.com/assaybench/assay"
 	"github.com/assaybench/assay/measure"
+	"github.com/assaybench/assay/stat"
 )
 
 // A Folder is what there is to judge: the contents of a results folder.
@@ -75,7 +76,8 @@ type judge struct {
 	looks    []int
 	loads    []*assay.Load // by cell of the plan
 	bench    *instrument
-	drifts   map[string]drift // by time and trial
+	drifts   map[string]drift       // by time and trial
+	splits   map[int]stat.SplitNull // by number of trials
 
 	first, last int // planned blocks in (first, last] judge
 	stage       int // or those of this stage alone; -1 for none
@@ -83,7 +85,7 @@ type judge struct {
 
 func newJudge(f Folder) *judge {
 	j := &judge{Folder: f, plan: f.Registration.CurrentPlan(), pools: map[string]string{},
-		spoilt: map[int]string{}, fields: map[string]*field{}, drifts: map[string]drift{}, stage: -1}
+		spoilt: map[int]string{}, fields: map[string]*field{}, drifts: map[string]drift{}, splits: map[int]stat.SplitNull{}, stage: -1}
 	j.schedule = NewSchedule(j.plan, f.Registration.Seed)
 	for i := range f.Trials {
 		j.schedule.Add(&f.Trials[i])

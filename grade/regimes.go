@@ -11,11 +11,12 @@ import (
 )
 
 const (
-	regimeChance = 0.01 // p value at which a split of one cell's trials into two counts
-	regimeGap    = 0.05 // and the least gap, as a share of the median: less is no regime but a step of the clock
-	regimeLeast  = 2    // trials that make a regime: one that stands apart is an outlier, and nothing says that it recurs
-	regimeDraws  = 400  // of the test's null distribution
-	regimeMost   = 200  // trials looked at: every so many of a longer series
+	regimeChance = 0.01  // p value at which a split of one cell's trials into two counts
+	regimeGap    = 0.05  // and the least gap, as a share of the median: less is no regime but a step of the clock
+	regimeDraws  = 48000 // values drawn for the test's null distribution, in so many draws:
+	regimeFewest = 1000
+	regimeMany   = 4000
+	regimeMost   = 200 // trials looked at: every so many of a longer series
 	regimeSeed   = 1
 )
 
@@ -36,8 +37,17 @@ func (j *judge) regimesOf(f *field, trials []int, xs []float64) (r regimeSplit, 
 		}
 		trials, xs = t, y
 	}
-	s, p := stat.SplitTest(xs, regimeDraws, regimeSeed)
-	if !(p < regimeChance) || min(len(s.Low), len(s.High)) < regimeLeast || s.Gap < regimeGap*math.Abs(stat.Median(xs)) {
+	least := regimeGap * math.Abs(stat.Median(xs))
+	if s, ok := stat.LargestGap(xs); !ok || s.Gap < least {
+		return r, false
+	}
+	null, ok := j.splits[len(xs)]
+	if !ok {
+		null = stat.NewSplitNull(len(xs), min(max(regimeDraws/len(xs), regimeFewest), regimeMany), regimeSeed)
+		j.splits[len(xs)] = null
+	}
+	s, p := null.Test(xs)
+	if !(p < regimeChance) || s.Gap < least {
 		return r, false
 	}
 	r.cut = s.Cut

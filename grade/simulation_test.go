@@ -51,6 +51,42 @@ func normal(sd float64) func(*rand.Rand) float64 {
 	return func(r *rand.Rand) float64 { return sd * r.NormFloat64() }
 }
 
+// Trials in two modes, 4 of 12 in the upper one, and trials in one skewed mode, at the chance that a
+// verdict takes.
+func TestRegimesAreFoundAndSkewIsNone(t *testing.T) {
+	const seeds, trials = 1000, 12
+	b := newBench(t, trials, []string{"n", "1"}).measure("m", "files/s", assay.More).run(0, "s", noisy("m", .02, 1, func(assay.Cell) float64 { return 100 }))
+	j := newJudge(b.folder())
+	f, err := j.field(ref(t, "m"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := make([]int, trials)
+	for i := range of {
+		of[i] = i
+	}
+	share := func(draw func(r *rand.Rand, i int) float64) float64 {
+		found := 0
+		for seed := range uint64(seeds) {
+			r, xs := rand.New(rand.NewPCG(seed, 5)), make([]float64, trials)
+			for i := range xs {
+				xs[i] = draw(r, i)
+			}
+			if _, ok := j.regimesOf(f, of, xs); ok {
+				found++
+			}
+		}
+		return float64(found) / seeds
+	}
+	skew := share(func(r *rand.Rand, _ int) float64 { return math.Exp(r.NormFloat64()) })
+	far := share(func(r *rand.Rand, i int) float64 { return 100 + r.NormFloat64() + float64(i%3/2*10) })
+	near := share(func(r *rand.Rand, i int) float64 { return 100 + r.NormFloat64() + float64(i%3/2*6) })
+	t.Logf("two regimes: 10 sigma apart found in %.1f%%, 6 sigma in %.1f%%, skew called so in %.1f%%", 100*far, 100*near, 100*skew)
+	if far < 0.85 || skew > 0.01 {
+		t.Errorf("two regimes 10 sigma apart are found in %.1f%%, skew is called two regimes in %.1f%%", 100*far, 100*skew)
+	}
+}
+
 func TestNoDifferenceIsRarelySeen(t *testing.T) {
 	const seeds = 1700
 	for _, claims := range []int{1, 4, 12} {

@@ -57,8 +57,8 @@ const MinBatches = 10
 // Stegun, 26.7.5).
 func uncertainty(freedom float64) float64 {
 	const z = 1.959963984540054
-	z3, z5 := z*z*z, z*z*z*z*z
-	t := z + (z3+z)/(4*freedom) + (5*z5+16*z3+3*z)/(96*freedom*freedom)
+	const z3, z5, z7 = z * z * z, z * z * z * z * z, z * z * z * z * z * z * z
+	t := z + (z3+z)/(4*freedom) + (5*z5+16*z3+3*z)/(96*freedom*freedom) + (3*z7+19*z5+17*z3-15*z)/(384*freedom*freedom*freedom)
 	return t * t / (z * z)
 }
 

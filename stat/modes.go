@@ -58,36 +58,48 @@ func BetweenTrials(gap float64, spreads []float64) bool {
 	return gap > times*mean(spreads)
 }
 
-// SplitTest is the most notable split of xs into two groups and its p value. It is made for the 6 to
-// 30 trials of a cell, where [DipTest] has little power.
+// SplitTest is [SplitNull.Test] with draws of its own.
+func SplitTest(xs []float64, draws int, seed uint64) (s Split, p float64) {
+	return NewSplitNull(len(xs), draws, seed).Test(xs)
+}
+
+// A SplitNull tests whether n values fall into two groups. It is made for the 6 to 30 trials of a cell,
+// where [DipTest] has little power.
 //
 // A split's statistic is its gap over the larger standard deviation of its two groups. It is judged
 // beside splits with a smaller group of the same size, since a gap that parts one value from the rest
 // is common in a skewed tail and one through the middle is not; the best of these p values is then
 // calibrated in turn. Both rest on seeded draws of four shapes with one mode (uniform, normal,
 // exponential, log-normal with sigma 1), and the p value is the largest of the four: skew alone is not
-// taken for two modes unless it exceeds these. The price is that one value apart from eleven never
-// tells; [BetweenTrials] may. The road not taken is Wainer and Schacht's "Gapping" (Psychometrika 43,
-// 1978), whose weights found two modes eight standard deviations apart in one case of three.
-//
-// p is NaN for fewer than four values, one that is not finite, and values all equal.
-func SplitTest(xs []float64, draws int, seed uint64) (s Split, p float64) {
-	s, ok := LargestGap(xs)
-	if !ok || len(xs) < 4 || draws < 1 {
-		return s, math.NaN()
-	}
-	ys := sorted(xs)
-	null := newSplitNull(len(xs), draws, seed)
-	at, best := null.best(ys)
-	return splitAt(xs, ys, at), null.p(best)
-}
-
-// A splitNull is what splits of n values look like under each shape with one mode.
-type splitNull struct {
+// taken for two modes unless it exceeds these. So many draws leave the p value uncertain, and what
+// counts is its upper 95% bound: else every second set of draws would be too generous. Take 4,000 or so:
+// beyond them all is equally rare, and with a few hundred a p value of .01 is hardly ever reached. One value apart
+// from the rest is an outlier and no group, and never tells: skewed tails are full of them, and looking
+// at them as well would cost a tenth of what is found else; [BetweenTrials] may tell it. Roads not taken: Wainer and Schacht's
+// "Gapping" (Psychometrika 43, 1978), whose weights found two modes eight standard deviations apart in
+// one case of three; the distance of the groups' means, and the gap over the pooled deviation, the next
+// largest gap or the groups' range, none of which found more.
+type SplitNull struct {
+	n int
 	// largest[shape][m] is the sorted largest statistics of splits whose smaller group has m+1 values;
 	// smallest[shape] the sorted best p values among these.
 	largest  [][][]float64
 	smallest [][]float64
+}
+
+// leastGroup is the fewest values that make a group.
+const leastGroup = 2
+
+// Test is the most notable split of xs into two groups of at least two and its p value, never 0. p is NaN for another
+// number of values than the null's, fewer than four, one that is not finite, and values all equal.
+func (null SplitNull) Test(xs []float64) (s Split, p float64) {
+	s, ok := LargestGap(xs)
+	if !ok || len(xs) < 4 || len(xs) != null.n || len(null.smallest) == 0 {
+		return s, math.NaN()
+	}
+	ys := sorted(xs)
+	at, best := null.best(ys)
+	return splitAt(xs, ys, at), null.p(best)
 }
 
 // unimodal draws one value of each shape with one mode that a split must not be blamed on.
@@ -98,9 +110,15 @@ var unimodal = []func(*rand.Rand) float64{
 	func(r *rand.Rand) float64 { return math.Exp(r.NormFloat64()) },
 }
 
-func newSplitNull(n, draws int, seed uint64) splitNull {
+// NewSplitNull draws what splits of n values look like under each shape with one mode, so often. Without
+// draws, or for fewer than four values, it tests nothing.
+func NewSplitNull(n, draws int, seed uint64) SplitNull {
+	null := SplitNull{n: n}
+	if n < 4 || draws < 1 {
+		return null
+	}
 	source := rand.New(rand.NewPCG(seed, uint64(n)))
-	null := splitNull{make([][][]float64, len(unimodal)), make([][]float64, len(unimodal))}
+	null.largest, null.smallest = make([][][]float64, len(unimodal)), make([][]float64, len(unimodal))
 	drawn := make([][][]float64, len(unimodal)) // the statistics of each draw, by shape
 	ys := make([]float64, n)
 	for shape, draw := range unimodal {
@@ -132,19 +150,19 @@ func newSplitNull(n, draws int, seed uint64) splitNull {
 
 // best is the place of the most notable split of sorted values and its p value among splits of its
 // size, not yet paid for having been chosen.
-func (null splitNull) best(ys []float64) (at int, p float64) {
+func (null SplitNull) best(ys []float64) (at int, p float64) {
 	largest, places := splitStatistics(ys)
 	m, p := null.rank(largest)
 	return places[m], p
 }
 
 // rank is the size (less one) of the smaller group at which the statistic is rarest, and how rare.
-func (null splitNull) rank(largest []float64) (m int, p float64) {
+func (null SplitNull) rank(largest []float64) (m int, p float64) {
 	p = math.Inf(1)
-	for size, statistic := range largest {
+	for size := leastGroup - 1; size < len(largest); size++ {
 		rarest := 0.0
 		for shape := range null.largest {
-			rarest = math.Max(rarest, rankP(statistic, null.largest[shape][size]))
+			rarest = math.Max(rarest, rankP(largest[size], null.largest[shape][size]))
 		}
 		if rarest < p {
 			m, p = size, rarest
@@ -154,12 +172,14 @@ func (null splitNull) rank(largest []float64) (m int, p float64) {
 }
 
 // p is the p value of the best split's p value: the largest share, over shapes, of draws whose own is
-// as small.
-func (null splitNull) p(best float64) float64 {
+// as small, at its upper 95% bound.
+func (null SplitNull) p(best float64) float64 {
+	const z = 1.6448536269514722 // of the normal distribution, one-sided
 	p := 0.0
 	for _, smallest := range null.smallest {
 		as := sort.Search(len(smallest), func(i int) bool { return smallest[i] > best })
-		p = math.Max(p, float64(1+as)/float64(1+len(smallest)))
+		share := float64(1+as) / float64(1+len(smallest))
+		p = math.Max(p, math.Min(1, share+z*math.Sqrt(share*(1-share)/float64(len(smallest)))))
 	}
 	return p
 }
