@@ -95,6 +95,9 @@ type Builtin struct {
 	Better Better
 	Load   bool // only with load:
 	Object bool // of an object: rss_peak(api)
+	// Yields says that a declared measure may bear the name: bandwidth is then the file's own, and
+	// bandwidth(link) still the built-in one.
+	Yields bool
 	suffix string
 }
 
@@ -126,21 +129,21 @@ func builtinTable() map[string]Builtin {
 		{Name: "restarts", Unit: plain, Better: Lower, Object: true},
 		{Name: "resident", Unit: plain, Object: true, suffix: "_ratio"},
 		{Name: "rtt", Unit: ns, Better: Lower, Object: true, suffix: "_ns"},
-		{Name: "cold_start", Unit: ns, Better: Lower, Object: true, suffix: "_ns"},
-		{Name: "recovery", Unit: ns, Better: Lower, Object: true, suffix: "_ns"},
+		{Name: "cold_start", Unit: ns, Better: Lower, Object: true, suffix: "_ns", Yields: true},
+		{Name: "recovery", Unit: ns, Better: Lower, Object: true, suffix: "_ns", Yields: true},
 		{Name: "temp", Unit: Unit{Name: "C", Dim: Dimension{Base: "C"}, Scale: 1}, Better: Lower, suffix: "_celsius"},
 		{Name: "load1", Unit: plain, Better: Lower},
 		{Name: "cpu_idle", Unit: plain, suffix: "_ratio"},
 		{Name: "cpu_steal", Unit: plain, Better: Lower, suffix: "_ratio"},
-		{Name: "clock_tick", Unit: ns, suffix: "_ns"},
-		{Name: "span", Unit: ns, suffix: "_ns"},
-		{Name: "disk_free", Unit: bytes, Object: true, suffix: "_bytes"},
-		{Name: "mem_free", Unit: bytes, suffix: "_bytes"},
-		{Name: "bandwidth", Unit: Unit{Name: "B/s", Dim: Dimension{Base: "B", PerSecond: true}, Scale: 1}, Object: true, suffix: "_bytes_per_s"},
-		{Name: "calibration", Unit: plain, suffix: "_ratio"},
-		{Name: "ports_free", Unit: plain},
-		{Name: "agree", Unit: plain, Object: true, suffix: "_ratio"},
-		{Name: "pressure", Unit: plain, Object: true, suffix: "_ratio"},
+		{Name: "clock_tick", Unit: ns, suffix: "_ns", Yields: true},
+		{Name: "span", Unit: ns, suffix: "_ns", Yields: true},
+		{Name: "disk_free", Unit: bytes, Object: true, suffix: "_bytes", Yields: true},
+		{Name: "mem_free", Unit: bytes, suffix: "_bytes", Yields: true},
+		{Name: "bandwidth", Unit: Unit{Name: "B/s", Dim: Dimension{Base: "B", PerSecond: true}, Scale: 1}, Object: true, suffix: "_bytes_per_s", Yields: true},
+		{Name: "calibration", Unit: plain, suffix: "_ratio", Yields: true},
+		{Name: "ports_free", Unit: plain, Yields: true},
+		{Name: "agree", Unit: plain, Object: true, suffix: "_ratio", Yields: true},
+		{Name: "pressure", Unit: plain, Object: true, suffix: "_ratio", Yields: true},
 	}
 	table := make(map[string]Builtin, len(list))
 	for _, b := range list {
@@ -163,3 +166,7 @@ func BuiltinNames() []string {
 	}
 	return names
 }
+
+// OfObject reports whether ref asks for this built-in measure of an object, which no declared measure
+// of the same name can mean.
+func (b Builtin) OfObject(ref MeasureRef) bool { return b.Object && ref.Object != "" }

@@ -63,7 +63,7 @@ func (t *trial) machine(d telemetry.Delta) {
 
 // value is a measure of this trial with its unit.
 func (t *trial) value(ref assay.MeasureRef) (assay.Value, assay.Unit, error) {
-	if ref.Name == "agree" {
+	if ref.Name == "agree" && ref.Object != "" {
 		x, err := t.disagreement(ref.Object)
 		if err == nil {
 			t.measure(ref, x)

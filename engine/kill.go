@@ -51,7 +51,7 @@ func (t *trial) windowed(s *telemetry.Series, c assay.Condition) (v assay.Value,
 	if err != nil {
 		return v, unit, false
 	}
-	if b, ok := assay.BuiltinMeasure(c.Measure.Name); ok && b.Load {
+	if measure.OfLoad(c.Measure) {
 		v, ok = t.pulse.window(c)
 		return v, m.Unit, ok
 	}

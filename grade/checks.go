@@ -229,7 +229,8 @@ func (c *comparison) refusals() string {
 // neverAnother reports whether a declared measure is 0 in the claim's trials and in every other of
 // the experiment. Built-in measures are Assay's own instruments, tested to move.
 func (j *judge) neverAnother(c *comparison, of []entry) bool {
-	if _, builtin := assay.BuiltinMeasure(c.f.Ref.Name); builtin || !constant(of) || of[0].low != 0 {
+	declared := slices.ContainsFunc(j.Experiment.Measures, func(m assay.Measure) bool { return m.Name == c.f.Ref.Name })
+	if !declared || !constant(of) || of[0].low != 0 {
 		return false
 	}
 	return !anyEntry(c.f.entries, func(e entry) bool { return e.exact() && e.low != 0 })

@@ -33,10 +33,10 @@ func Operations(h *hist.Histogram, failed int64, statistic string) (assay.Value,
 	return describe(h, failed, statistic)
 }
 
-// Watched is the same statistic for a kill rule, over the operations that ended within its window. It
+// watched is the same statistic for a kill rule, over the operations that ended within its window. It
 // describes these operations and claims nothing of others, so no least count is asked for: whoever is
 // harmed is harmed by few operations as well. ok is false without operations.
-func Watched(h *hist.Histogram, failed int64, statistic string) (v assay.Value, ok bool) {
+func watched(h *hist.Histogram, failed int64, statistic string) (v assay.Value, ok bool) {
 	if h.Count()+failed == 0 {
 		return assay.Value{}, false
 	}

@@ -26,11 +26,11 @@ type Resolved struct {
 // Resolve finds a measure among the declared ones and the built-in ones. A name that is neither is
 // an error.
 func Resolve(declared []assay.Measure, ref assay.MeasureRef) (Resolved, error) {
-	if i := slices.IndexFunc(declared, func(m assay.Measure) bool { return m.Name == ref.Name }); i >= 0 {
+	b, ok := assay.BuiltinMeasure(ref.Name)
+	if i := slices.IndexFunc(declared, func(m assay.Measure) bool { return m.Name == ref.Name }); i >= 0 && !b.OfObject(ref) {
 		m := declared[i]
 		return Resolved{Ref: ref, Unit: m.Unit, Better: m.Better, MaxOf: m.MaxOf, Along: m.Along, key: ref.String()}, nil
 	}
-	b, ok := assay.BuiltinMeasure(ref.Name)
 	if !ok {
 		return Resolved{}, fmt.Errorf("find measure %s: neither declared nor built in", ref)
 	}

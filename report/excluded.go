@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/assaybench/assay"
+	"github.com/assaybench/assay/measure"
 )
 
 // An excluded group is a set of trials that are shown and not counted as good, alike in what
@@ -235,15 +236,12 @@ func (f *Findings) describe(e *excluded) {
 
 // unit is the unit in which a measure's numbers stand in a trial.
 func (f *Findings) unit(r assay.MeasureRef) assay.Unit {
-	if b, ok := assay.BuiltinMeasure(r.Name); ok {
-		return b.Unit
-	}
+	var declared []assay.Measure
 	if f.Experiment != nil {
-		for _, m := range f.Experiment.Measures {
-			if m.Name == r.Name {
-				return m.Unit
-			}
-		}
+		declared = f.Experiment.Measures
+	}
+	if m, err := measure.Resolve(declared, r); err == nil {
+		return m.Unit
 	}
 	return assay.Unit{Scale: 1}
 }

@@ -12,7 +12,7 @@ import (
 func (r *reader) readMeasures(n *yaml.Node) {
 	entries := r.entries(n, "measures", assay.IsIdent)
 	for _, e := range entries {
-		if b, ok := assay.BuiltinMeasure(e.name); ok && (r.loaded || !b.Load) {
+		if b, ok := assay.BuiltinMeasure(e.name); ok && !b.Yields && (r.loaded || !b.Load) {
 			r.mistake(e.key, "measures: %s is a built-in measure and cannot be declared; choose another name", e.name)
 		}
 		r.declared = append(r.declared, e.name)
@@ -210,10 +210,10 @@ func (r *reader) resolve(n *yaml.Node, ref assay.MeasureRef, what string, p plac
 	if ref.Name == "completed_per_s" && r.loaded { // as the load verb calls it
 		ref.Name = "rate"
 	}
-	if m, ok := r.measures[ref.Name]; ok {
+	b, ok := assay.BuiltinMeasure(ref.Name)
+	if m, declared := r.measures[ref.Name]; declared && !b.OfObject(ref) {
 		return ref, m.Unit, r.resolveDeclared(n, ref, what, p)
 	}
-	b, ok := assay.BuiltinMeasure(ref.Name)
 	if !ok {
 		known := append(slices.Clone(r.declared), assay.BuiltinNames()...)
 		r.onceAt(n, "%s: no measure is named %q%s", what, shorten(ref.Name), hint(ref.Name, known))

@@ -340,3 +340,27 @@ func TestSizeIsBounded(t *testing.T) {
 		t.Error("Read of 50,000 brackets is fine")
 	}
 }
+
+// Names that only the built-in measures of objects and of the machine bear are free for a file's own.
+func TestDeclaredMeasuresBesideBuiltins(t *testing.T) {
+	text := []byte(`experiment: e
+command: echo 5
+measures: {bandwidth: {regex: '(\d+)', unit: MB/s}, recovery: {regex: '(\d+)', unit: s}}
+probes: {link: {tcp: "127.0.0.1:9", rate: 0/s}}
+hypotheses:
+  H1: {claim: quick, value: bandwidth, expect: "> 4MB/s"}
+`)
+	s, err := Read("e.yaml", text, Host{CPUs: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if u := s.Measures[0].Unit; u.Name != "MB/s" {
+		t.Errorf("unit of bandwidth %v, want MB/s", u)
+	}
+	for _, name := range []string{"wall", "rss_peak", "load1", "exit"} {
+		bad := []byte(strings.Replace(string(text), "recovery", name, 1))
+		if _, err := Read("e.yaml", bad, Host{CPUs: 2}); err == nil || !strings.Contains(err.Error(), name+" is a built-in measure") {
+			t.Errorf("%s declared: error %v, want it refused", name, err)
+		}
+	}
+}
