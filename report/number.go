@@ -2,6 +2,7 @@ package report
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -25,6 +26,8 @@ type step struct {
 var (
 	timeSteps = []step{{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}}
 	sizeSteps = []step{{1 << 40, "TiB"}, {1 << 30, "GiB"}, {1 << 20, "MiB"}, {1 << 10, "KiB"}, {1, "B"}}
+	// tenSteps are for sizes whose unit was written as one of them.
+	tenSteps = []step{{1e12, "TB"}, {1e9, "GB"}, {1e6, "MB"}, {1e3, "kB"}, {1, "B"}}
 )
 
 // ScaleOf chooses the scale for numbers in unit u by the largest finite magnitude among xs. With
@@ -46,6 +49,9 @@ func ScaleOf(u assay.Unit, share bool, xs ...float64) Scale {
 		ladder = timeSteps
 	case "B":
 		ladder = sizeSteps
+		if name, _, _ := strings.Cut(u.Name, "/"); slices.ContainsFunc(tenSteps[:4], func(s step) bool { return s.name == name }) {
+			ladder = tenSteps
+		}
 	case "":
 		if u.Name == "%" || share && !u.Dim.PerSecond {
 			return Scale{Factor: unitScale * 100, Unit: "%"}
