@@ -62,5 +62,5 @@ func (s *Said) near(what string, got, want, share, slack float64) {
 
 // Cases are all cases.
 func Cases() []Case {
-	return slices.Concat(deliveryCases(), targetCases(), figureCases(), waitingCases(), servedCases(), harmCases(), storageCases())
+	return slices.Concat(deliveryCases(), targetCases(), processCases(), figureCases(), waitingCases(), servedCases(), harmCases(), storageCases())
 }

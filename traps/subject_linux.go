@@ -35,7 +35,7 @@ func Subject() (exit int, ok bool) {
 	subjects := map[string]func(args []string) error{
 		"burn": burn, "threads": threads, "join": join, "read": readFile, "pool": pool, "leaky": leaky, "pull": pull,
 		"says": says, "server": server, "master": master, "worker": worker, "rest": rest, "ports": ports, "cache": cache,
-		"readers": readers, "timed": timed,
+		"readers": readers, "bound": bound, "neighbour": neighbour, "timed": timed,
 	}
 	do := subjects[words[0]]
 	if do == nil {

@@ -40,18 +40,26 @@ func (b *Bench) frozen(trap bool) (Said, error) {
 	if err != nil {
 		return Said{}, err
 	}
+	if !trap {
+		share = 0
+	}
+	return a.stoodStill(service, share, window), nil
+}
+
+// stoodStill is what was said of a target that stood still for a share of the window: what was due then
+// waited a time that is spread evenly up to all of it.
+func (a *account) stoodStill(service time.Duration, share float64, window time.Duration) Said {
 	s := a.said("stall", "stall:")
 	if s.Text == "" {
 		s.Text = fmt.Sprintf("p50 %.1f ms, p90 %.1f ms", ms(a.Response.P50), ms(a.Response.P90))
 	}
-	// What was due while it stood still waited a time that is spread evenly up to all of it.
 	want := service.Seconds()
-	if trap {
+	if share > 0 {
 		want = (1 - 0.1/share) * share * window.Seconds()
 	}
 	s.near("p90 in ms", ms(a.Response.P90), want*1e3, 0.12, 50)
 	s.near("p50 in ms", ms(a.Response.P50), service.Seconds()*1e3, 0.12, 50)
-	return s, nil
+	return s
 }
 
 func (b *Bench) frozenClients(trap bool) (Said, error) {
