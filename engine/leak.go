@@ -78,6 +78,7 @@ func holdingOf(ctx context.Context, o telemetry.Object) holding {
 	}
 	for _, s := range samplers {
 		_ = s.Read(ctx, emit) // an object that ends meanwhile holds nothing
+		_ = s.Close()
 	}
 	return h
 }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"golang.org/x/sys/unix"
 )
 
 // port is the port that the service listens on; 0 if nobody said.
@@ -43,8 +45,15 @@ func portOf(hostPort string) int {
 // sockets are the inodes of the TCP sockets that listen on the port, ascending.
 func sockets(port int) []string {
 	var inodes []string
-	for _, table := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
-		inodes = append(inodes, listening(table, port)...)
+	for _, one := range []struct {
+		family byte
+		table  string
+	}{{unix.AF_INET, "/proc/net/tcp"}, {unix.AF_INET6, "/proc/net/tcp6"}} {
+		some, err := asked(one.family, port)
+		if err != nil { // a kernel without sock_diag
+			some = listening(one.table, port)
+		}
+		inodes = append(inodes, some...)
 	}
 	slices.Sort(inodes)
 	return inodes

@@ -1,12 +1,14 @@
 package telemetry
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -22,6 +24,7 @@ type Group struct {
 	Object Object
 
 	root   root
+	held   held
 	group  group
 	found  bool
 	at     time.Time
@@ -45,8 +48,8 @@ func (g *Group) Source() string {
 	return strings.TrimSuffix(fmt.Sprintf("control group of %s: %s", g.Object.Name, strings.Join(parts, ", ")), ": ")
 }
 
-// Close does nothing.
-func (g *Group) Close() error { return nil }
+// Close closes the files that were read.
+func (g *Group) Close() error { return g.held.Close() }
 
 // Read emits the readings of the group.
 func (g *Group) Read(_ context.Context, emit Emit) error {
@@ -109,7 +112,7 @@ func (g *Group) counters(controller, file string) []byte {
 	if !ok {
 		return nil
 	}
-	b, err := root("").read(dir, file)
+	b, err := g.held.record(filepath.Join(dir, file))
 	if err != nil {
 		return nil
 	}
@@ -121,7 +124,11 @@ func (g *Group) number(controller, file string) (float64, bool) {
 	if !ok {
 		return 0, false
 	}
-	n, err := root("").number(dir, file)
+	b, err := g.held.record(filepath.Join(dir, file))
+	if err != nil {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(string(bytes.TrimSpace(b)), 10, 64) // "max" is no number
 	return float64(n), err == nil
 }
 
@@ -211,6 +218,7 @@ func (g *Group) pressure(now time.Time, first bool, emit Emit) {
 // process or of a path, and in which folder that stands; ok is false where no interface tells.
 func OOMKills(o Object) (kills int, dir string, ok bool) {
 	g := Group{Object: o}
+	defer g.Close()
 	if err := g.find(); err != nil {
 		return 0, "", false
 	}

@@ -16,6 +16,10 @@ func load1(r root) (float64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("load1: %w: %w", ErrAbsent, err)
 	}
+	return parseLoad1(b)
+}
+
+func parseLoad1(b []byte) (float64, error) {
 	first, _, _ := bytes.Cut(b, []byte(" "))
 	v, err := strconv.ParseFloat(string(first), 64)
 	if err != nil {

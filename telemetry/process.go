@@ -3,6 +3,8 @@ package telemetry
 import (
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
 	"os"
 	"strconv"
 	"time"
@@ -11,9 +13,12 @@ import (
 // Processes reads, of each object's process tree: cpu (cores used since the read before), rss,
 // rss_anon, rss_peak (bytes), threads, processes, and page_faults and major_faults since the watch
 // began; and cpu_foreign, the cores that none of the objects used but somebody did. It is cheap: two
-// small files a process.
+// small files a process, and a third twice a second.
 type Processes struct {
 	Trees *Trees
+
+	held  held
+	known map[int]*knownProcess
 
 	state  map[string]*treeState
 	at     time.Time
@@ -37,8 +42,20 @@ type treeState struct {
 // Source names the interface.
 func (p *Processes) Source() string { return "processes: /proc/PID/stat and status" }
 
-// Close does nothing.
-func (p *Processes) Close() error { return nil }
+// Close closes the files that were read.
+func (p *Processes) Close() error { return errors.Join(p.held.Close(), p.Trees.close()) }
+
+// A knownProcess is what is kept of a process from read to read.
+type knownProcess struct {
+	stat, statm, status string // its files
+	mark                int64  // its high-water mark of memory, as told last
+	marked              time.Time
+	seen                bool // in this read
+}
+
+// markAge is how long a high-water mark stands: its file takes the kernel longer than the others, and
+// the mark never falls, so that nothing is lost but the peak of the last moment of a process.
+const markAge = 450 * time.Millisecond
 
 // Read emits the readings of every tree that has a living process.
 func (p *Processes) Read(_ context.Context, emit Emit) error {
@@ -48,7 +65,7 @@ func (p *Processes) Read(_ context.Context, emit Emit) error {
 	}
 	known := p.state != nil // else there is no read before
 	if p.state == nil {
-		p.state = map[string]*treeState{}
+		p.state, p.known, p.held.root = map[string]*treeState{}, map[int]*knownProcess{}, p.Trees.root
 	}
 	own := 0.0
 	count := func(name, object string, v float64) {
@@ -69,15 +86,28 @@ func (p *Processes) Read(_ context.Context, emit Emit) error {
 		}
 		s.emit(t.object, sum, count)
 	}
+	for pid, one := range p.known {
+		if !one.seen {
+			p.held.forget(one.stat, one.statm, one.status)
+			delete(p.known, pid)
+		}
+		one.seen = false
+	}
 	return p.foreign(own, known, emit)
 }
 
 // foreign emits what was used beside own cores since the read before.
 func (p *Processes) foreign(own float64, known bool, emit Emit) error {
-	cpu, err := cpuNow(p.Trees.root)
+	b, err := p.held.record("proc/stat")
 	now := time.Now()
 	if err != nil {
-		return err
+		return fmt.Errorf("cpu: %w: %w", ErrAbsent, err)
+	}
+	line, _, _ := bytes.Cut(b, []byte("\n"))
+	_, numbers, _ := bytes.Cut(line, []byte(" "))
+	cpu, err := parseCPULine(numbers)
+	if err != nil {
+		return fmt.Errorf("parse /proc/stat: %w", err)
 	}
 	if d := cpu.minus(p.before); known && p.before.Total() > 0 {
 		busy := float64(ticks(d.Total()-d.Idle-d.IOWait-d.Steal)) / float64(now.Sub(p.at))
@@ -99,11 +129,11 @@ type treeSum struct {
 
 // sum reads the processes of a tree; those that ended since the listing are left out.
 func (p *Processes) sum(t tree) treeSum {
-	sum := treeSum{at: time.Now(), marks: map[int]int64{}}
-	r := p.Trees.root
+	sum := treeSum{at: time.Now(), marks: make(map[int]int64, len(t.pids))}
+	r, page := p.Trees.root, int64(os.Getpagesize())
 	for _, pid := range t.pids {
-		name := strconv.Itoa(pid)
-		b, err := r.read("proc", name, "stat")
+		one := p.process(pid)
+		b, err := p.held.record(one.stat)
 		if err != nil {
 			continue
 		}
@@ -111,10 +141,11 @@ func (p *Processes) sum(t tree) treeSum {
 		if err != nil || stat.State == 'Z' {
 			continue
 		}
-		status, err := r.read("proc", name, "status")
-		if err != nil {
+		if b, err = p.held.record(one.statm); err != nil {
 			continue
 		}
+		resident, shared := parseStatm(b)
+		one.look(&p.held)
 		sum.processes++
 		sum.threads += stat.Threads
 		// What children used comes in when their parent collects them, so that nothing is lost of a
@@ -122,12 +153,49 @@ func (p *Processes) sum(t tree) treeSum {
 		sum.cpu += processTime(r, pid, stat) + ticks(stat.ChildUser+stat.ChildSystem)
 		sum.faults += stat.MinorFaults + stat.ChildMinor + stat.MajorFaults + stat.ChildMajor
 		sum.major += stat.MajorFaults + stat.ChildMajor
-		sum.rss += stat.RSSPages * int64(os.Getpagesize())
-		sum.anon += statusBytes(status, "RssAnon:")
-		sum.marks[pid] = statusBytes(status, "VmHWM:")
+		sum.rss += resident * page
+		sum.anon += (resident - shared) * page
+		sum.marks[pid] = one.mark
 	}
 	sum.at = sum.at.Add(time.Since(sum.at) / 2) // the middle of the clocks' readings
 	return sum
+}
+
+// process is what is known of a process.
+func (p *Processes) process(pid int) *knownProcess {
+	one := p.known[pid]
+	if one == nil {
+		dir := "proc/" + strconv.Itoa(pid)
+		one = &knownProcess{stat: dir + "/stat", statm: dir + "/statm", status: dir + "/status"}
+		p.known[pid] = one
+	}
+	one.seen = true
+	return one
+}
+
+// look reads the high-water mark where the last one is old.
+func (one *knownProcess) look(h *held) {
+	if time.Since(one.marked) < markAge {
+		return
+	}
+	if b, err := h.record(one.status); err == nil {
+		one.mark, one.marked = statusBytes(b, "VmHWM:"), time.Now()
+	}
+}
+
+// parseStatm reads /proc/PID/statm: resident pages, and those of them that belong to files or to
+// shared memory; the others are anonymous.
+func parseStatm(b []byte) (resident, shared int64) {
+	i := 0
+	for f := range bytes.FieldsSeq(b) {
+		switch i++; i {
+		case 2:
+			resident = int64(leadingUint(f))
+		case 3:
+			return resident, int64(leadingUint(f))
+		}
+	}
+	return resident, shared
 }
 
 func (s *treeState) emit(object string, sum treeSum, emit Emit) {

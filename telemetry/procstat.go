@@ -112,24 +112,23 @@ func parseProcStat(b []byte) (procStat, error) {
 	s := procStat{Cores: map[string]CPUTicks{}}
 	seen := false
 	for line := range bytes.Lines(b) {
-		key, rest, _ := bytes.Cut(line, []byte(" "))
-		name := string(key)
+		name, rest, _ := bytes.Cut(line, []byte(" "))
 		switch {
-		case strings.HasPrefix(name, "cpu"):
+		case bytes.HasPrefix(name, []byte("cpu")):
 			c, err := parseCPULine(rest)
 			if err != nil {
 				return procStat{}, fmt.Errorf("parse /proc/stat: line %q: %w", bytes.TrimSpace(line), err)
 			}
-			if name == "cpu" {
+			if string(name) == "cpu" {
 				s.All, seen = c, true
 			} else {
-				s.Cores[name[3:]] = c
+				s.Cores[string(name[3:])] = c
 			}
-		case name == "ctxt":
+		case string(name) == "ctxt":
 			s.Context = leadingUint(rest)
-		case name == "procs_running":
+		case string(name) == "procs_running":
 			s.Running = leadingUint(rest)
-		case name == "procs_blocked":
+		case string(name) == "procs_blocked":
 			s.Blocked = leadingUint(rest)
 		}
 	}
@@ -148,8 +147,8 @@ func parseCPULine(b []byte) (CPUTicks, error) {
 		if n == len(into) {
 			break
 		}
-		v, err := strconv.ParseUint(string(field), 10, 64)
-		if err != nil {
+		v, ok := wholeUint(field)
+		if !ok {
 			return CPUTicks{}, fmt.Errorf("got %q, want a number of ticks", field)
 		}
 		*into[n] = v
@@ -172,6 +171,17 @@ func leadingUint(b []byte) uint64 {
 		n = n*10 + uint64(c-'0')
 	}
 	return n
+}
+
+// wholeUint is the number that b consists of. Unlike strconv's, it takes bytes and allocates nothing.
+func wholeUint(b []byte) (n uint64, ok bool) {
+	for _, c := range b {
+		if c < '0' || c > '9' || n > (1<<64-1-9)/10 {
+			return 0, false
+		}
+		n = n*10 + uint64(c-'0')
+	}
+	return n, len(b) > 0
 }
 
 // counter is one line of a file of counters, found without reading the others: /proc/vmstat has two

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +17,7 @@ import (
 type Quotas struct {
 	Trees *Trees
 
+	held   held
 	mounts groupMounts
 	seen   map[string]map[string]quota // by object and folder: what it had counted then
 	member map[int]string              // of a process: its membership, as read last
@@ -24,8 +26,8 @@ type Quotas struct {
 // Source names the interface.
 func (q *Quotas) Source() string { return "quotas: cpu.stat" }
 
-// Close does nothing.
-func (q *Quotas) Close() error { return nil }
+// Close closes the files that were read.
+func (q *Quotas) Close() error { return q.held.Close() }
 
 // Read emits the counts of every object that is in a group with a processor controller.
 func (q *Quotas) Read(_ context.Context, emit Emit) error {
@@ -53,6 +55,7 @@ func (q *Quotas) count(object string, pids []int, emit Emit) error {
 	if q.seen[object] == nil {
 		q.seen[object] = map[string]quota{}
 	}
+	q.held.root = q.Trees.root
 	for _, pid := range pids {
 		q.follow(object, pid)
 	}
@@ -63,7 +66,7 @@ func (q *Quotas) count(object string, pids []int, emit Emit) error {
 // follow notes the groups that a process is in, if those are others than when it was last looked at.
 func (q *Quotas) follow(object string, pid int) {
 	r := q.Trees.root
-	b, err := r.read("proc", strconv.Itoa(pid), "cgroup")
+	b, err := q.held.record("proc/" + strconv.Itoa(pid) + "/cgroup")
 	if err != nil || q.member[pid] == string(b) {
 		return
 	}
@@ -87,13 +90,26 @@ func (q *Quotas) emit(object string, emit Emit) {
 	for _, dir := range slices.Sorted(maps.Keys(q.seen[object])) {
 		first := q.seen[object][dir]
 		// A group that has been removed had its last word at the read before.
-		if now, ok := readQuota(dir); ok && now.throttled >= first.throttled {
+		if now, ok := q.quota(dir); ok && now.throttled >= first.throttled {
 			periods += now.throttled - first.throttled
 			stopped += now.time - first.time
 		}
 	}
 	emit(throttledName, object, float64(periods))
 	emit("throttled_ns", object, float64(stopped))
+}
+
+// quota reads the counters of a group; dir is a whole path, and the files that are held stand below the root.
+func (q *Quotas) quota(dir string) (quota, bool) {
+	rel, err := filepath.Rel(string(q.Trees.root), filepath.Join(dir, "cpu.stat"))
+	if err != nil {
+		return quota{}, false
+	}
+	b, err := q.held.record(rel)
+	if err != nil {
+		return quota{}, false
+	}
+	return parseQuota(dir, b)
 }
 
 const throttledName = "throttled_periods"

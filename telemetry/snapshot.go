@@ -156,6 +156,11 @@ func readQuota(dir string) (quota, bool) {
 	if err != nil {
 		return quota{}, false
 	}
+	return parseQuota(dir, b)
+}
+
+// parseQuota reads cpu.stat of either version.
+func parseQuota(dir string, b []byte) (quota, bool) {
 	periods, ok := counter(b, "nr_periods")
 	if !ok {
 		return quota{}, false // the root group of version 2 has none

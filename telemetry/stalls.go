@@ -10,6 +10,7 @@ import (
 // before in which some task waited for that resource, and pressure_full(io|memory), in which all did.
 type Stalls struct {
 	root   root
+	held   held
 	at     time.Time
 	before map[string]stalled
 }
@@ -19,8 +20,8 @@ type stalled struct{ some, full time.Duration }
 // Source names the interface.
 func (s *Stalls) Source() string { return "pressure: /proc/pressure" }
 
-// Close does nothing.
-func (s *Stalls) Close() error { return nil }
+// Close closes the files that were read.
+func (s *Stalls) Close() error { return s.held.Close() }
 
 // Read emits the shares since the read before. They are made of the counters, which are exact to the
 // microsecond, and not of the kernel's running averages.
@@ -28,9 +29,10 @@ func (s *Stalls) Read(_ context.Context, emit Emit) error {
 	if s.root == "" {
 		s.root = "/"
 	}
+	s.held.root = s.root
 	at, now := time.Now(), map[string]stalled{}
 	for _, resource := range []string{"cpu", "io", "memory"} {
-		b, err := s.root.read("proc/pressure", resource)
+		b, err := s.held.record("proc/pressure/" + resource)
 		if err != nil {
 			return fmt.Errorf("pressure: %w: %w", ErrAbsent, err)
 		}

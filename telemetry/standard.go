@@ -2,22 +2,30 @@ package telemetry
 
 import "github.com/assaybench/assay"
 
+// A slow sampler is read less often than the others of its watch: what it tells of changes slowly, or is
+// a count of which nothing is lost between two reads, or costs the kernel much.
+type slow struct {
+	Sampler
+	hz float64
+}
+
 // Local are the samplers that every trial is watched by: the machine and, as far as there are any,
 // the objects' processes and control groups; and sockets if there is an object beside the generator
 // already, since counting them takes the kernel long. objects is asked at every tick.
 func Local(objects func() []Object) []Sampler {
 	trees := &Trees{Objects: objects}
 	list := []Sampler{
-		&System{}, &Stalls{}, &Processes{Trees: trees}, &Quotas{Trees: trees}, &Devices{}, &Threads{Trees: trees},
-		&Descriptors{Trees: trees}, &SharedMemory{Trees: trees}, &Heat{}, &Idle{}, &NFS{},
+		&Processes{Trees: trees}, slow{&System{}, 5}, slow{&Stalls{}, 5}, slow{&Quotas{Trees: trees}, 2}, slow{&Devices{}, 2},
+		slow{&Threads{Trees: trees}, 2}, slow{&Descriptors{Trees: trees}, 1}, slow{&SharedMemory{Trees: trees}, 0.2},
+		slow{&Heat{}, 1}, slow{&Idle{}, 1}, slow{&NFS{}, 1},
 	}
 	targets := false
 	for _, o := range objects() {
-		list = append(list, &Group{Object: o})
+		list = append(list, slow{&Group{Object: o}, 2})
 		targets = targets || o.Name != Generator
 	}
 	if targets {
-		list = append(list, &Connections{Trees: trees})
+		list = append(list, slow{&Connections{Trees: trees}, 0.1})
 	}
 	return list
 }

@@ -21,6 +21,8 @@ const machineObject = "machine"
 // watch began ctx_switches(machine), page_faults(machine), swap_in_bytes and swap_out_bytes.
 type System struct {
 	root   root
+	held   held
+	seldom time.Time // when what changes slowly was read
 	before *procStat
 	first  *systemCounts
 }
@@ -35,15 +37,20 @@ func (s *System) Source() string {
 	return "machine: /proc/stat, vmstat, meminfo, loadavg, net/sockstat"
 }
 
-// Close does nothing.
-func (s *System) Close() error { return nil }
+// Close closes the files that were read.
+func (s *System) Close() error { return s.held.Close() }
+
+// memoryAge is how often memory, load and counters of paging are read: the kernel sums them up over all
+// cores for it, and renews the load once in five seconds.
+const memoryAge = 450 * time.Millisecond
 
 // Read emits the readings of the machine.
 func (s *System) Read(_ context.Context, emit Emit) error {
 	if s.root == "" {
 		s.root = "/"
 	}
-	b, err := s.root.read("proc/stat")
+	s.held.root = s.root
+	b, err := s.held.record("proc/stat")
 	if err != nil {
 		return fmt.Errorf("machine: %w: %w", ErrAbsent, err)
 	}
@@ -65,7 +72,11 @@ func (s *System) Read(_ context.Context, emit Emit) error {
 	s.before = &stat
 	emit("runnable", machineObject, float64(stat.Running))
 	emit("blocked", machineObject, float64(stat.Blocked))
-	if b, err := s.root.read("proc/net/sockstat"); err == nil {
+	if s.first != nil && time.Since(s.seldom) < memoryAge {
+		return nil
+	}
+	s.seldom = time.Now()
+	if b, err := s.held.record("proc/net/sockstat"); err == nil {
 		if waiting, ok := parseTimeWait(b); ok {
 			emit("time_wait", machineObject, float64(waiting))
 		}
@@ -82,7 +93,7 @@ func parseTimeWait(b []byte) (uint64, bool) {
 }
 
 func (s *System) counts(stat procStat, emit Emit) error {
-	b, err := s.root.read("proc/vmstat")
+	b, err := s.held.lines("proc/vmstat")
 	if err != nil {
 		return fmt.Errorf("machine: read vmstat: %w", err)
 	}
@@ -101,15 +112,18 @@ func (s *System) counts(stat procStat, emit Emit) error {
 }
 
 func (s *System) memory(emit Emit) error {
-	m, err := meminfo(s.root)
+	b, err := s.held.record("proc/meminfo")
 	if err != nil {
-		return err
+		return fmt.Errorf("memory: %w", err)
 	}
-	if free, ok := m["MemAvailable"]; ok {
+	if free := statusBytes(b, "MemAvailable:"); free > 0 {
 		emit("mem_free", "", float64(free))
 	}
-	emit("swap_used", "", float64(m["SwapTotal"]-m["SwapFree"]))
-	load, err := load1(s.root)
+	emit("swap_used", "", float64(statusBytes(b, "SwapTotal:")-statusBytes(b, "SwapFree:")))
+	if b, err = s.held.record("proc/loadavg"); err != nil {
+		return fmt.Errorf("load1: %w", err)
+	}
+	load, err := parseLoad1(b)
 	if err == nil {
 		emit("load1", "", load)
 	}
@@ -122,6 +136,8 @@ func (s *System) memory(emit Emit) error {
 // out.
 type Devices struct {
 	root   root
+	held   held
+	isDisk map[string]bool // whole devices, of the names that were asked for
 	at     time.Time
 	before map[string]flows
 }
@@ -135,20 +151,21 @@ type flows struct {
 // Source names the interface.
 func (d *Devices) Source() string { return "devices: /proc/diskstats, /proc/net/dev" }
 
-// Close does nothing.
-func (d *Devices) Close() error { return nil }
+// Close closes the files that were read.
+func (d *Devices) Close() error { return d.held.Close() }
 
 // Read emits the readings of all devices that have moved something.
 func (d *Devices) Read(_ context.Context, emit Emit) error {
 	if d.root == "" {
 		d.root = "/"
 	}
+	d.held.root = d.root
 	now := map[string]flows{}
-	disks, diskErr := d.root.read("proc/diskstats")
+	disks, diskErr := d.held.lines("proc/diskstats")
 	if diskErr == nil {
 		parseDiskstats(disks, d.whole, now)
 	}
-	nets, netErr := d.root.read("proc/net/dev")
+	nets, netErr := d.held.lines("proc/net/dev")
 	if netErr == nil {
 		parseNetDev(nets, now)
 	}
@@ -184,8 +201,15 @@ func (d *Devices) whole(name string) bool {
 	if strings.HasPrefix(name, "loop") || strings.HasPrefix(name, "ram") {
 		return false
 	}
-	matches, _ := filepath.Glob(d.root.path("sys/block", strings.ReplaceAll(name, "/", "!")))
-	return len(matches) > 0
+	is, asked := d.isDisk[name]
+	if !asked {
+		matches, _ := filepath.Glob(d.root.path("sys/block", strings.ReplaceAll(name, "/", "!")))
+		if is = len(matches) > 0; d.isDisk == nil {
+			d.isDisk = map[string]bool{}
+		}
+		d.isDisk[name] = is
+	}
+	return is
 }
 
 // parseDiskstats reads /proc/diskstats (Documentation/admin-guide/iostats.rst): sectors are 512

@@ -5,6 +5,8 @@ import (
 	"context"
 	"os"
 	"strconv"
+
+	"golang.org/x/sys/unix"
 )
 
 // Threads reads, of each object's process tree: runnable (threads that run or wait for a core),
@@ -178,11 +180,11 @@ func (p *Descriptors) Read(_ context.Context, emit Emit) error {
 		for _, pid := range t.pids {
 			dir := p.Trees.root.path("proc", strconv.Itoa(pid), "fd")
 			// Since 6.2 the size of the folder is the number of descriptors; before, it was 0.
-			stat, err := os.Stat(dir)
-			if err != nil {
+			var stat unix.Stat_t
+			if err := unix.Stat(dir, &stat); err != nil {
 				continue
 			}
-			if size := int(stat.Size()); size > 0 {
+			if size := int(stat.Size); size > 0 {
 				n, known = n+size, true
 				continue
 			}

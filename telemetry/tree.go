@@ -32,8 +32,6 @@ func parsePIDStat(b []byte) (pidStat, error) {
 	if end < 0 || end+2 >= len(b) {
 		return s, fmt.Errorf("parse /proc/PID/stat: no name in parentheses in %q", b)
 	}
-	into := map[int]*uint64{10: &s.MinorFaults, 11: &s.ChildMinor, 12: &s.MajorFaults, 13: &s.ChildMajor,
-		14: &s.User, 15: &s.System, 16: &s.ChildUser, 17: &s.ChildSystem, 22: &s.Started}
 	field := 2
 	for f := range bytes.FieldsSeq(b[end+1:]) {
 		field++
@@ -41,12 +39,12 @@ func parsePIDStat(b []byte) (pidStat, error) {
 			s.State = f[0]
 			continue
 		}
-		to, known := into[field]
-		if !known && field != 4 && field != 20 && field != 24 {
+		to := s.field(field)
+		if to == nil && field != 4 && field != 20 && field != 24 {
 			continue
 		}
-		n, err := strconv.ParseInt(string(f), 10, 64)
-		if err != nil || n < 0 {
+		n, ok := wholeUint(f)
+		if !ok || n > 1<<63-1 {
 			return s, fmt.Errorf("parse /proc/PID/stat: field %d: got %q, want a number", field, f)
 		}
 		switch field {
@@ -55,13 +53,38 @@ func parsePIDStat(b []byte) (pidStat, error) {
 		case 20:
 			s.Threads = int(n)
 		case 24:
-			s.RSSPages = n
+			s.RSSPages = int64(n)
 			return s, nil
 		default:
-			*to = uint64(n)
+			*to = n
 		}
 	}
 	return s, fmt.Errorf("parse /proc/PID/stat: got %d fields, want at least 24", field)
+}
+
+// field is where a counter goes, by its place in the line; nil for none.
+func (s *pidStat) field(n int) *uint64 {
+	switch n {
+	case 10:
+		return &s.MinorFaults
+	case 11:
+		return &s.ChildMinor
+	case 12:
+		return &s.MajorFaults
+	case 13:
+		return &s.ChildMajor
+	case 14:
+		return &s.User
+	case 15:
+		return &s.System
+	case 16:
+		return &s.ChildUser
+	case 17:
+		return &s.ChildSystem
+	case 22:
+		return &s.Started
+	}
+	return nil
 }
 
 // Trees knows which processes belong to which object. It is shared by the samplers of one watch, so
@@ -71,10 +94,14 @@ type Trees struct {
 	Objects func() []Object
 
 	root    root
+	held    held
 	parents map[int]int    // of every process on the machine, read once
 	owners  map[int]string // object that a process belongs to
+	objects []Object
 	now     []tree
-	at      time.Time
+	at      time.Time // of the last look
+	listed  time.Time // of the last listing
+	born    string    // the newest process or thread then
 }
 
 // A tree is an object with its living processes.
@@ -83,8 +110,14 @@ type tree struct {
 	pids   []int
 }
 
-// treeAge is how long a listing stands: much less than a tick, longer than reading all samplers.
-const treeAge = 20 * time.Millisecond
+// How long a listing stands. treeAge is much less than a tick and longer than reading all samplers.
+// Listing all processes of the machine is dear, so that it is done again only when the kernel has given
+// out a number since, and then only so often; what ended in between fails to be read.
+const (
+	treeAge = 20 * time.Millisecond
+	forkAge = 200 * time.Millisecond
+	listAge = 500 * time.Millisecond
+)
 
 // processes lists the objects with their living processes. A process belongs to the nearest object
 // above it, so that what a generator starts as a target is not the generator's; and it stays with it
@@ -95,6 +128,11 @@ func (t *Trees) processes() ([]tree, error) {
 	}
 	if t.root == "" {
 		t.root = "/"
+	}
+	objects, born := t.Objects(), t.newest()
+	if t.now != nil && t.stands(objects, born) {
+		t.at = time.Now()
+		return t.now, nil
 	}
 	pids, err := t.list()
 	if err != nil {
@@ -120,14 +158,37 @@ func (t *Trees) processes() ([]tree, error) {
 			delete(t.owners, pid)
 		}
 	}
-	objects := t.Objects()
 	t.own(objects, pids)
 	t.now = t.now[:0]
 	for _, o := range objects {
 		t.now = append(t.now, t.of(o, pids, alive))
 	}
 	t.at = time.Now()
+	t.objects, t.listed, t.born = slices.Clone(objects), t.at, born
 	return t.now, nil
+}
+
+// stands reports whether the last listing is still good.
+func (t *Trees) stands(objects []Object, born string) bool {
+	if !slices.Equal(objects, t.objects) || slices.ContainsFunc(objects, func(o Object) bool { return o.Cgroup != "" }) {
+		return false
+	}
+	age := time.Since(t.listed)
+	return age < forkAge || age < listAge && born != "" && born == t.born
+}
+
+// close closes what is kept open between two looks.
+func (t *Trees) close() error { return t.held.Close() }
+
+// newest is the number that was given to a process or thread last, the end of /proc/loadavg.
+func (t *Trees) newest() string {
+	t.held.root = t.root
+	b, err := t.held.record("proc/loadavg")
+	if err != nil {
+		return ""
+	}
+	b = bytes.TrimSpace(b)
+	return string(b[bytes.LastIndexByte(b, ' ')+1:])
 }
 
 // own finds the owner of every process: the object whose root it is, else its parent's, else the one

@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,8 +32,8 @@ type Watch struct {
 
 // budget is the share of one core that reading may take, beside the first read of each source and
 // those of sources that are read seldom. A source that would take more is read less often, and its
-// coverage says how often. A tenth of the stated 1% is left for probes and the sink.
-const budget = 0.009
+// coverage says how often. The rest of the stated 1% is left for waking up, probes and the sink.
+const budget = 0.006
 
 // repay is the time over which an overdraft of the budget is saved again.
 const repay = 2 * time.Second
@@ -90,6 +91,7 @@ type watched struct {
 	last     time.Time
 	next     time.Time
 	period   time.Duration
+	most     float64 // reads a second
 }
 
 // follow reads some samplers until ctx is done. It keeps to one thread, whose processor time is what
@@ -101,7 +103,10 @@ func (s *Series) follow(ctx context.Context, samplers []Sampler, hz float64) {
 	list := make([]*watched, len(samplers))
 	period := time.Duration(float64(time.Second) / hz)
 	for i, one := range samplers {
-		list[i] = &watched{Sampler: one, period: period, coverage: Coverage{Rate: hz}}
+		list[i] = &watched{Sampler: one, period: period, most: hz, coverage: Coverage{Rate: hz}}
+		if s, ok := one.(slow); ok {
+			list[i].most = min(hz, s.hz)
+		}
 	}
 	ticker := time.NewTicker(period)
 	defer ticker.Stop()
@@ -114,7 +119,7 @@ func (s *Series) follow(ctx context.Context, samplers []Sampler, hz float64) {
 				w.next = now.Add(w.period)
 			}
 		}
-		settle(list, hz, time.Since(begun))
+		settle(list, time.Since(begun))
 		select {
 		case <-ticker.C:
 		case <-ctx.Done():
@@ -180,10 +185,11 @@ func threadTime() time.Duration {
 
 // settle sets how often each sampler is read from what its reads have cost. What has been spent
 // beyond the budget, because reads were dearer than the ones before, is saved over the next seconds.
-func settle(list []*watched, hz float64, elapsed time.Duration) {
-	costs := make([]time.Duration, len(list))
+func settle(list []*watched, elapsed time.Duration) {
+	costs, most := make([]time.Duration, len(list)), make([]float64, len(list))
 	var spent time.Duration
 	for i, w := range list {
+		most[i] = w.most
 		// What is read seldom, and what is absent, takes no part.
 		if w.coverage.Absent == "" && w.cost <= burst {
 			costs[i] = w.cost
@@ -191,7 +197,7 @@ func settle(list []*watched, hz float64, elapsed time.Duration) {
 		}
 	}
 	left := budget + (budget*elapsed.Seconds()-spent.Seconds())/repay.Seconds()
-	for i, rate := range affordable(costs, hz, min(max(left, budget/8), budget)) {
+	for i, rate := range affordable(costs, most, min(max(left, budget/8), budget)) {
 		w := list[i]
 		w.coverage.Rate = rate
 		w.period = time.Duration(float64(time.Second) / rate)
@@ -204,18 +210,19 @@ func settle(list []*watched, hz float64, elapsed time.Duration) {
 
 // affordable is how often a second each of several reads can be done so that together they take no
 // more than a share of one core: cheap ones as often as asked, and what they leave is divided equally
-// among the dear ones.
-func affordable(costs []time.Duration, hz, share float64) []float64 {
+// among the dear ones. hz is how often each is asked for.
+func affordable(costs []time.Duration, hz []float64, share float64) []float64 {
 	order := make([]int, len(costs))
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return int(costs[a] - costs[b]) })
+	spends := func(i int) float64 { return hz[i] * costs[i].Seconds() }
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(spends(a), spends(b)) })
 	rates := make([]float64, len(costs))
 	for k, i := range order {
-		rates[i] = hz
+		rates[i] = hz[i]
 		seconds := costs[i].Seconds()
-		if part := share / float64(len(order)-k); seconds*hz > part {
+		if part := share / float64(len(order)-k); spends(i) > part {
 			rates[i] = part / seconds
 		}
 		share -= rates[i] * seconds

@@ -6,11 +6,13 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"os/exec"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -125,7 +127,11 @@ func TestAffordable(t *testing.T) {
 		{[]time.Duration{20 * ms, ms / 10}, []float64{0.45, 10}},
 		{[]time.Duration{10 * ms, 5 * ms}, []float64{0.5, 1}},
 	} {
-		got := affordable(c.costs, 10, 0.010)
+		hz := make([]float64, len(c.costs))
+		for i := range hz {
+			hz[i] = 10
+		}
+		got := affordable(c.costs, hz, 0.010)
 		var spent float64
 		for i := range got {
 			spent += got[i] * c.costs[i].Seconds()
@@ -222,7 +228,7 @@ func TestTreeKeepsOrphans(t *testing.T) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	cmd.Wait()
-	time.Sleep(treeAge)
+	time.Sleep(listAge)
 	list, err := trees.processes()
 	if err != nil {
 		t.Fatal(err)
@@ -249,7 +255,7 @@ func TestTreesOfNestedObjectsDoNotOverlap(t *testing.T) {
 	objects := []Object{{Name: Generator, PID: os.Getpid()}}
 	trees := &Trees{Objects: func() []Object { return objects }}
 	sizes := func() map[string]int {
-		time.Sleep(treeAge)
+		time.Sleep(forkAge)
 		list, err := trees.processes()
 		if err != nil {
 			t.Fatal(err)
@@ -291,4 +297,57 @@ func BenchmarkWatch(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkSampler is what watching a target beside a trial takes, as a share of one core and with all
+// of it: reading, writing readings down, waking up.
+func BenchmarkSampler(b *testing.B) {
+	cmd := exec.Command("sh", "-c", "sleep 600 & sleep 600 & wait")
+	if err := cmd.Start(); err != nil {
+		b.Fatal(err)
+	}
+	defer cmd.Wait()
+	defer func() {
+		for _, p := range (&Trees{Objects: func() []Object { return []Object{{Name: "api", PID: cmd.Process.Pid}} }}).family(b) {
+			syscall.Kill(p, syscall.SIGKILL)
+		}
+	}()
+	objects := func() []Object {
+		return []Object{{Name: "api", PID: cmd.Process.Pid}, {Name: Generator, PID: os.Getpid()}}
+	}
+	var spent, watched time.Duration
+	for b.Loop() {
+		s, err := Watch{Samplers: Local(objects), Sink: io.Discard}.Start(b.Context())
+		if err != nil {
+			b.Fatal(err)
+		}
+		time.Sleep(time.Second) // what starting takes is paid once a trial
+		before, began := processorTime(b), time.Now()
+		time.Sleep(2 * time.Second)
+		spent, watched = spent+processorTime(b)-before, watched+time.Since(began)
+		if _, err := s.Stop(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(100*spent.Seconds()/watched.Seconds(), "%core")
+}
+
+func (t *Trees) family(b *testing.B) (pids []int) {
+	list, err := t.processes()
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, one := range list {
+		pids = append(pids, one.pids...)
+	}
+	return pids
+}
+
+// processorTime is what this process has used.
+func processorTime(b *testing.B) time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
