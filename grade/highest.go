@@ -76,8 +76,13 @@ func (j *judge) highestOf(h *assay.Hypothesis, curves []curve) Finding {
 			}
 		}
 	}
+	restless := j.restless(curves, says, &out)
 	low, high := sequences(says)
 	c.stateHighest(&out, says, low, high)
+	if status, _ := c.atMostAndLeast(low, high); restless && status != assay.Pass && status != assay.Fail {
+		out.say(assay.Void, assay.GuardReason("steady"))
+		return out
+	}
 	if c.blocks < stat.MinBlocks(out.Confidence) && low < 0 && high == levels {
 		out.say(assay.Undecided, assay.Underpowered)
 		return out
@@ -92,6 +97,22 @@ func (j *judge) highestOf(h *assay.Hypothesis, curves []curve) Finding {
 	}
 	out.say(status, reason)
 	return out
+}
+
+// restless takes what they say from the levels whose times have no steady state, notes why, and reports
+// whether there is one. The claim stands where the other levels decide it.
+func (j *judge) restless(curves []curve, says []stat.Decision, out *Finding) (any bool) {
+	for l := range says {
+		for i := range curves {
+			if why := j.unsteady(curves[i].f, curves[i].cells[l], out); why != "" {
+				says[l], any = stat.Undecided, true
+				if !slices.Contains(out.Notes, why) {
+					out.note("%s", why)
+				}
+			}
+		}
+	}
+	return any
 }
 
 // voidLevel is what voided every trial of a level between low and high, if there is such a level. A

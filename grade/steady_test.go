@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -197,6 +198,67 @@ func TestClaimsWithoutASteadyState(t *testing.T) {
 		}
 		if rate.Verdict == assay.Void || strings.Contains(strings.Join(rate.Notes, "; "), "window") {
 			t.Errorf("%s: the claim about the rate is %s, notes %q; want it untouched", test.name, rate.Verdict, rate.Notes)
+		}
+	}
+}
+
+// A level whose times have no steady state neither meets nor misses; the claim stands where the other
+// levels decide it.
+func TestHighestRespectsSteadyState(t *testing.T) {
+	steady := func(rng *rand.Rand) []float64 { return wandering(rng, 30, 0, 0.2) }
+	falling := func(rng *rand.Rand) []float64 { return warming(rng, 30, 3, 10) }
+	growing := func(rng *rand.Rand) []float64 {
+		xs := warming(rng, 30, 3, 10)
+		slices.Reverse(xs)
+		return xs
+	}
+	for name, c := range map[string]struct {
+		series  [4]func(rng *rand.Rand) []float64 // at 1, 2, 4 and 8, of which 1 to 4 meet
+		clients bool
+		want    assay.Status
+		expect  string
+		note    string
+	}{
+		"steady":                            {[4]func(*rand.Rand) []float64{steady, steady, steady, steady}, false, assay.Pass, ">= 4", ""},
+		"warming at the level that matters": {[4]func(*rand.Rand) []float64{steady, steady, falling, steady}, false, assay.Void, ">= 4", "a longer warmup"},
+		"warming below it":                  {[4]func(*rand.Rand) []float64{falling, steady, steady, steady}, false, assay.Void, ">= 4", "a longer warmup"},
+		"warming above what is claimed":     {[4]func(*rand.Rand) []float64{steady, steady, falling, steady}, false, assay.Pass, ">= 2", "a longer warmup"},
+		"growing above, under an open loop": {[4]func(*rand.Rand) []float64{steady, steady, steady, growing}, false, assay.Pass, ">= 4", "falls behind"},
+		"wearing out, under a closed loop":  {[4]func(*rand.Rand) []float64{steady, steady, growing, steady}, true, assay.Void, ">= 4", "wears out"},
+		"warming at the level that refutes": {[4]func(*rand.Rand) []float64{steady, steady, steady, falling}, false, assay.Void, ">= 8", "a longer warmup"},
+		"steady at the level that refutes":  {[4]func(*rand.Rand) []float64{steady, steady, steady, steady}, false, assay.Fail, ">= 8", ""},
+	} {
+		b := newBench(t, 8, []string{"n", "1", "2", "4", "8"})
+		load := assay.Load{Rate: 50, For: 30 * time.Second}
+		if c.clients {
+			load = assay.Load{Clients: 4, For: 30 * time.Second}
+		}
+		for i := range b.e.Settings {
+			b.e.Settings[i].Workload.Load = &load
+		}
+		b.run(0, "s", func(_ Step, tr *assay.Trial) {
+			took := 5e6
+			if tr.Cell["n"] == "8" {
+				took = 5e7
+			}
+			tr.Measures["p50(response_time_ns)"] = assay.Num(took + float64(tr.Trial))
+		})
+		meets, err := assay.ParseCondition("p50(response_time) < 10ms")
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.claim(assay.Hypothesis{ID: "H1", Kind: assay.Highest, Along: "n", Meets: []assay.Condition{meets}, Expect: expect(t, c.expect)})
+		f, rng, logs := b.folder(), rand.New(rand.NewPCG(3, 4)), map[int]fs.FS{}
+		at := map[string]int{"1": 0, "2": 1, "4": 2, "8": 3}
+		f.Open = func(trial int) fs.FS {
+			if logs[trial] == nil {
+				logs[trial] = secondsLog(t, c.series[at[f.Trials[trial-1].Cell["n"]]](rng))
+			}
+			return logs[trial]
+		}
+		v := Judge(f).Verdicts.Hypotheses[0]
+		if v.Verdict != c.want || c.want == assay.Void && v.Reason != assay.GuardReason("steady") || !strings.Contains(strings.Join(v.Notes, "; "), c.note) {
+			t.Errorf("%s: %s %s, want %s; notes %q", name, v.Verdict, v.Reason, c.want, v.Notes)
 		}
 	}
 }
