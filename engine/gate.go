@@ -20,10 +20,29 @@ const gatePoll = 250 * time.Millisecond
 // errGate says that a gate did not hold within its patience.
 var errGate = errors.New("did not hold")
 
-// gates waits for every gate in turn and records what was read. An error says that the trial may
-// not begin. Gates on what is in the page cache are asked late: digests read files, and hooks evict
-// them.
-func (t *trial) gates(ctx context.Context, late bool) error {
+// A turn is when a gate is read.
+type turn int
+
+const (
+	early    turn = iota // before anything is done for the trial
+	prepared             // what is in the page cache: digests read files, and hooks evict them
+	standing             // what probes find: the way that they take may lead through targets
+)
+
+// turnOf is when a gate on a measure is read.
+func turnOf(ref assay.MeasureRef) turn {
+	switch ref.Name {
+	case residentMeasure:
+		return prepared
+	case "rtt", "bandwidth":
+		return standing
+	}
+	return early
+}
+
+// gates waits for every gate of a turn and records what was read. An error says that the trial may
+// not begin.
+func (t *trial) gates(ctx context.Context, now turn) error {
 	if len(t.run.Experiment.Gates) == 0 {
 		return nil
 	}
@@ -34,13 +53,13 @@ func (t *trial) gates(ctx context.Context, late bool) error {
 	defer closeProbers(gauge.Probers)
 	lately := map[assay.MeasureRef]assay.Value{}
 	for _, g := range t.run.Experiment.Gates {
-		if !t.record.Cell.Matches(g.At) || g.Condition.Measure.Name == residentMeasure != late {
+		if !t.record.Cell.Matches(g.At) || turnOf(g.Condition.Measure) != now {
 			continue
 		}
 		reading, err := t.gate(ctx, gauge, g, lately)
 		t.record.Gates = append(t.record.Gates, reading)
 		if err != nil {
-			return fmt.Errorf("gate %s%s: %w", reading.Condition, claimed(g.At), err)
+			return fmt.Errorf("gate %s: %w%s", reading.Condition, err, claimed(g.At, err))
 		}
 	}
 	return nil
@@ -48,11 +67,11 @@ func (t *trial) gates(ctx context.Context, late bool) error {
 
 // claimed says of a gate that belongs to levels what to do when it does not hold: a nominal level is
 // a claim, and its gate is what was found.
-func claimed(at assay.Cell) string {
-	if len(at) == 0 {
+func claimed(at assay.Cell, err error) string {
+	if len(at) == 0 || !errors.Is(err, errGate) {
 		return ""
 	}
-	return fmt.Sprintf(" (%s says so; make it so, or name the level after what is there)", at)
+	return fmt.Sprintf("; %s claims it: make it so, or name the level after what is there", at)
 }
 
 // recordProbe keeps what a gate read of a probe that is not performed during trials: it is all that is

@@ -46,7 +46,7 @@ gates:
 			}
 			continue
 		}
-		if why := strings.Join(trial.RefusedBy, " "); trial.Outcome != assay.Refused || !strings.Contains(why, "rtt=50ms says so") {
+		if why := strings.Join(trial.RefusedBy, " "); trial.Outcome != assay.Refused || !strings.Contains(why, "rtt=50ms claims it") {
 			t.Errorf("outcome %s by %q; want refused, with the level that claims it", trial.Outcome, why)
 		}
 	}

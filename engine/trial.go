@@ -41,11 +41,12 @@ func (t *trial) execute(ctx context.Context) {
 	t.record.StartedAt = time.Now().UTC()
 	w := &t.setting.Workload
 	for _, begin := range []func() error{
-		func() error { return t.gates(ctx, false) },
+		func() error { return t.gates(ctx, early) },
 		func() error { return t.fingerprint(w) },
 		func() error { return t.run.hooks(ctx, w.Hooks.Prepare, t.values, t.dir, "prepare") },
-		func() error { return t.gates(ctx, true) },
+		func() error { return t.gates(ctx, prepared) },
 		func() error { return t.run.services.ready(ctx, t) },
+		func() error { return t.gates(ctx, standing) },
 		func() error { return t.baseline(ctx) },
 		func() error { return t.warm(ctx) },
 	} {
