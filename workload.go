@@ -83,8 +83,9 @@ type Supervise struct {
 
 // A Load is a schedule of operations on a driver.
 type Load struct {
-	Driver  string // http or process; the matching field below is set
+	Driver  string // http, s3 or process; the matching field below is set
 	HTTP    *HTTPLoad
+	S3      *S3Load
 	Process *Command
 	// Rate is the arrival rate of an open loop, per second; 0 in a closed one.
 	Rate float64
@@ -105,6 +106,17 @@ type Load struct {
 	Late bool
 	// Operations is "all" to keep every operation in Parquet.
 	Operations string
+}
+
+// Connections is the most connections that the load may open; 0: as many as are in flight.
+func (l *Load) Connections() int {
+	switch {
+	case l.HTTP != nil:
+		return l.HTTP.Connections
+	case l.S3 != nil:
+		return l.S3.Connections
+	}
+	return 0
 }
 
 // A Step is one rate held for a time.
@@ -135,6 +147,48 @@ type HTTPLoad struct {
 	Expect      HTTPExpect
 	AllowHosts  []string
 	Resolve     time.Duration // how often names are resolved again; 0: once
+}
+
+// An S3Load says what one operation on an object store is.
+type S3Load struct {
+	Endpoint  string // such as http://127.0.0.1:7070
+	Bucket    string
+	Operation string    // get, head, put, list or delete
+	Keys      Keys      // not with list
+	Range     ByteRange // that a get asks for
+	Prefix    Template  // of the keys that are listed
+	Most      int       // keys that a list asks for; 0: the store decides
+	Body      Body      // that is put
+	Virtual   bool      // the bucket stands in the host's name and not in the path
+	Region    string    // that is signed for; empty: us-east-1
+	// Sign names where the keys are; nil sends anonymous requests.
+	Sign        *Signing
+	Connections int // most connections; 0: as many as are in flight
+	Insecure    bool
+	Expect      S3Expect
+	AllowHosts  []string
+	Resolve     time.Duration // how often names are resolved again; 0: once
+}
+
+// Keys are the keys of the objects that operations go to: one of its fields is set.
+type Keys struct {
+	Template Template
+	List     string // a file with a key a line; they take turns
+	Weighted string // CSV of key,weight
+}
+
+// Signing names the environment variables that hold the keys requests are signed with. The keys
+// themselves stand in no file.
+type Signing struct {
+	AccessKey, SecretKey string
+	SessionToken         string // empty: there is none
+}
+
+// S3Expect says which answers are right.
+type S3Expect struct {
+	Status []int  // empty: 200 to 299
+	SHA256 string // of what a get reads
+	Bytes  int    // that a get reads; 0: not looked at
 }
 
 // A Header is one header line.

@@ -42,6 +42,7 @@ func suite() map[string]opener {
 		"https2":  func(t *testing.T, b string) bench { return openHTTP(t, b, "2", true) },
 		"unix":    openUnix,
 		"process": openProcess,
+		"s3":      openStore,
 	}
 }
 

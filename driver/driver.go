@@ -1,5 +1,5 @@
-// Package driver carries out single operations: HTTP/1.1 and HTTP/2 requests, and lines to any
-// program that answers on its standard output. A driver never times, paces, retries or counts; the
+// Package driver carries out single operations: HTTP/1.1 and HTTP/2 requests, operations on an object
+// store that speaks S3, and lines to any program that answers on its standard output. A driver never times, paces, retries or counts; the
 // generator in package load does. [New] is the one table of drivers.
 //
 // # Programs as drivers
@@ -49,13 +49,18 @@ func New(l assay.Load, values map[string]string, seed uint64) (load.Driver, erro
 			return nil, fmt.Errorf("driver http: want its url")
 		}
 		return newHTTP(*l.HTTP, values, seed)
+	case "s3":
+		if l.S3 == nil {
+			return nil, fmt.Errorf("driver s3: want its endpoint and bucket")
+		}
+		return newS3(*l.S3, values, seed)
 	case "process":
 		if l.Process == nil {
 			return nil, fmt.Errorf("driver process: want its command")
 		}
 		return newProcess(*l.Process, values)
 	}
-	return nil, fmt.Errorf("driver %q: want http or process", l.Driver)
+	return nil, fmt.Errorf("driver %q: want http, s3 or process", l.Driver)
 }
 
 // name is the driver's name; where the file only has the block of one, that block names it.
@@ -65,6 +70,8 @@ func name(l assay.Load) string {
 		return l.Driver
 	case l.HTTP != nil:
 		return "http"
+	case l.S3 != nil:
+		return "s3"
 	case l.Process != nil:
 		return "process"
 	}

@@ -68,14 +68,12 @@ func (t *trial) shortfalls(l *assay.Load, a *load.Account) {
 	if t.record.Outcome != assay.OK {
 		return
 	}
-	if l.HTTP == nil {
-		return
-	}
-	asked := l.HTTP.Connections
+	asked := l.Connections()
 	if asked > 0 && l.Clients > 0 {
 		asked = min(asked, l.Clients)
 	}
-	if streams := max(l.HTTP.Streams, 1); asked > 0 && l.HTTP.Version != "2" && l.Clients >= asked*streams && float64(a.Connections) < reached*float64(asked) {
+	shared := l.HTTP != nil && l.HTTP.Version == "2"
+	if asked > 0 && !shared && l.Clients >= asked && float64(a.Connections) < reached*float64(asked) {
 		t.void("achieved", fmt.Sprintf("%d connections were asked for, and %d were open at most; lever: what refuses them, or fewer connections", asked, a.Connections))
 	}
 }

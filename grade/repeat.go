@@ -52,16 +52,12 @@ func (j *judge) declaredWarm(t *assay.Trial) bool {
 // sent to; empty where it is one content for all operations and trials, or not known.
 func (j *judge) content(trial int) string {
 	t := &j.Trials[trial]
-	load := j.loadOf(int(j.schedule.cell[trial]))
-	if load == nil || load.HTTP == nil {
+	parts := contents(j.loadOf(int(j.schedule.cell[trial])))
+	if len(parts) == 0 {
 		return ""
 	}
 	values := map[string]string{"block": strconv.Itoa(t.Block), "trial": strconv.Itoa(t.Trial),
 		"seed": strconv.FormatUint((j.Folder.Registration.Seed+uint64(t.Block))%(1<<53), 10)}
-	parts := []assay.Template{load.HTTP.URL, load.HTTP.Body.Text}
-	for _, h := range load.HTTP.Headers {
-		parts = append(parts, h.Value)
-	}
 	varies := false
 	text := []string{t.Session, j.lives(t)}
 	for _, p := range parts {
@@ -72,6 +68,23 @@ func (j *judge) content(trial int) string {
 		return ""
 	}
 	return strings.Join(text, "\x00")
+}
+
+// contents are the templates that make one operation of a load another than the next; nil where they
+// are not known.
+func contents(l *assay.Load) []assay.Template {
+	switch {
+	case l == nil:
+	case l.HTTP != nil:
+		parts := []assay.Template{l.HTTP.URL, l.HTTP.Body.Text}
+		for _, h := range l.HTTP.Headers {
+			parts = append(parts, h.Value)
+		}
+		return parts
+	case l.S3 != nil:
+		return []assay.Template{l.S3.Keys.Template, l.S3.Prefix, l.S3.Body.Text}
+	}
+	return nil
 }
 
 // lives names the lives of the targets that a trial's load went to, as far as the plan tells them: a

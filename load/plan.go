@@ -155,7 +155,7 @@ func (p *Plan) boundInFlight(l assay.Load, peak float64) {
 		return
 	}
 	p.InFlight, p.Bound = int(math.Ceil(max(1, min(peak, 1<<30)))), "rate x timeout"
-	multiplexed := l.HTTP != nil && (l.HTTP.Version == "2" || l.HTTP.Connections > 0)
+	multiplexed := l.Connections() > 0 || l.HTTP != nil && l.HTTP.Version == "2"
 	if most, by := capacity(!multiplexed); most < p.InFlight {
 		p.InFlight, p.Bound = most, by
 	}
