@@ -3,6 +3,7 @@ package grade
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -115,6 +116,9 @@ func readable(unit string, xs ...float64) (factor float64, name string) {
 	ladders := map[string][]string{"ns": {"ns", "us", "ms", "s"}, "B": {"B", "KiB", "MiB", "GiB"}}
 	u, err := assay.ParseUnit(unit)
 	steps, ok := ladders[u.Dim.Base]
+	if tens := []string{"kB", "MB", "GB"}; slices.Contains(tens, unit) {
+		steps = tens // as the file writes sizes
+	}
 	if err != nil || !ok || u.Dim.PerSecond {
 		return 1, unit
 	}
