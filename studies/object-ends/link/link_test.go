@@ -47,7 +47,7 @@ func TestPathIsWhatItSays(t *testing.T) {
 		low      float64
 	}{
 		{0, 0, 0, 3 * time.Millisecond, 5e6},
-		{10 * time.Millisecond, 0, 9 * time.Millisecond, 20 * time.Millisecond, 0},
+		{10 * time.Millisecond, 0, 9 * time.Millisecond, 20 * time.Millisecond, 10e6}, // more than one chunk is on the way
 		{2 * time.Millisecond, 12.5e6, 1500 * time.Microsecond, 8 * time.Millisecond, 6e6},
 	} {
 		l, far := open(t, c.rtt, c.perSec)

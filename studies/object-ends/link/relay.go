@@ -34,8 +34,8 @@ func relay(dst, src *net.TCPConn, p *pace, delay time.Duration, count *atomic.In
 // they travel: what waits in the toxic is on the wire.
 func delayed(dst, src *net.TCPConn, p *pace, delay time.Duration, count *atomic.Int64) error {
 	toxic := &toxics.LatencyToxic{Latency: delay.Milliseconds()}
-	in := make(chan *stream.StreamChunk)
-	out := make(chan *stream.StreamChunk, toxic.GetBufferSize())
+	in := make(chan *stream.StreamChunk, toxic.GetBufferSize()) // on the way at once
+	out := make(chan *stream.StreamChunk)
 	stub := toxics.NewToxicStub(in, out)
 	var stages sync.WaitGroup
 	stages.Go(func() {
