@@ -21,6 +21,7 @@ const firstBuffer = 4 << 10
 // vain. That is a tenth of the generator's time at full speed.
 type conn struct {
 	net.Conn
+	remote  *remote
 	raw     syscall.RawConn // nil with TLS
 	attempt func(fd uintptr) bool
 	out     []byte // what is still to be written by turn
@@ -43,7 +44,7 @@ type conn struct {
 }
 
 func newConn(nc net.Conn) *conn {
-	c := &conn{Conn: nc, buf: make([]byte, firstBuffer)}
+	c := &conn{Conn: nc, remote: &remote{}, buf: make([]byte, firstBuffer)}
 	if s, ok := nc.(syscall.Conn); ok {
 		if raw, err := s.SyscallConn(); err == nil {
 			c.raw = raw
@@ -100,6 +101,7 @@ func (c *conn) again(op *load.Operation, err error) bool {
 // exchange writes the request and reads the first bytes of the answer.
 func (c *conn) exchange(op *load.Operation, message []byte) error {
 	c.read, c.fill = 0, 0
+	c.remote.operations.Add(1)
 	if c.raw == nil {
 		if err := c.writeAll(op, message); err != nil {
 			return err

@@ -25,6 +25,8 @@ type dialer struct {
 	every   time.Duration // 0: resolve once
 	encrypt *tls.Config   // nil: plain
 	net     net.Dialer
+	names   *net.Resolver
+	remotes remotes
 
 	mu        sync.Mutex
 	addresses []string
@@ -34,7 +36,7 @@ type dialer struct {
 }
 
 func newDialer(h assay.HTTPLoad, u *url.URL) *dialer {
-	d := &dialer{unix: h.Unix, host: u.Hostname(), local: loopback(u.Hostname()), every: h.Resolve}
+	d := &dialer{unix: h.Unix, host: u.Hostname(), local: loopback(u.Hostname()), every: h.Resolve, names: net.DefaultResolver}
 	_, d.port, _ = net.SplitHostPort(hostPort(u))
 	if u.Scheme == "https" {
 		protocol := "http/1.1"
@@ -108,6 +110,9 @@ func (d *dialer) settle(address string, answered bool) (another bool) {
 		return false
 	}
 	d.addresses = kept
+	if answered {
+		d.remotes.resolved(kept)
+	}
 	return true
 }
 
@@ -117,7 +122,7 @@ func (d *dialer) address(ctx context.Context, op *load.Operation) (string, error
 	defer d.mu.Unlock()
 	now := op.Deadline()
 	if d.addresses == nil || d.every > 0 && now.Sub(d.resolved) >= d.every {
-		hosts, err := net.DefaultResolver.LookupHost(ctx, d.host)
+		hosts, err := d.names.LookupHost(ctx, d.host)
 		if err != nil {
 			return "", fmt.Errorf("resolve %s: %w", d.host, err)
 		}

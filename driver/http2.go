@@ -2,6 +2,7 @@ package driver
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,7 +37,8 @@ type http2Client struct {
 // An http2Conn is one connection with the streams that are out on it.
 type http2Conn struct {
 	*http.ClientConn
-	busy int
+	remote *remote
+	busy   int
 }
 
 // defaultStreams is how many streams share a connection if the load does not say: what most
@@ -170,14 +172,13 @@ func (c *http2Client) borrow(ctx context.Context, op *load.Operation) (*http2Con
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		for _, cn := range c.conns {
-			if cn.busy < c.streams && cn.Reserve() == nil {
-				cn.busy++
-				if waited {
-					op.Send()
-				}
-				return cn, nil
+		if cn := c.room(); cn != nil {
+			cn.busy++
+			cn.remote.operations.Add(1)
+			if waited {
+				op.Send()
 			}
+			return cn, nil
 		}
 		c.sweep()
 		if c.most == 0 && c.opening == 0 || c.most > 0 && len(c.conns)+c.opening < c.most {
@@ -185,6 +186,26 @@ func (c *http2Client) borrow(ctx context.Context, op *load.Operation) (*http2Con
 		}
 		c.changed.Wait()
 	}
+}
+
+// room is a connection on which a stream has been reserved; nil if all are full. Where the name has
+// several addresses, each gets a connection at first and the one that got least comes next. The lock
+// is held.
+func (c *http2Client) room() *http2Conn {
+	if c.dial.remotes.several() {
+		if n := len(c.conns); c.opening == 0 && n < c.dial.remotes.count() && (c.most == 0 || n < c.most) {
+			return nil
+		}
+		slices.SortStableFunc(c.conns, func(a, b *http2Conn) int {
+			return cmp.Compare(a.remote.operations.Load(), b.remote.operations.Load())
+		})
+	}
+	for _, cn := range c.conns {
+		if cn.busy < c.streams && cn.Reserve() == nil {
+			return cn
+		}
+	}
+	return nil
 }
 
 // sweep closes and forgets connections that cannot be used any more and are not in use. The lock
@@ -204,14 +225,15 @@ func (c *http2Client) sweep() {
 func (c *http2Client) open(ctx context.Context, op *load.Operation) (*http2Conn, error) {
 	c.opening++
 	c.mu.Unlock()
-	client, err := c.connect(ctx, op)
+	client, remote, err := c.connect(ctx, op)
 	c.mu.Lock()
 	c.opening--
 	c.changed.Broadcast()
 	if err != nil {
 		return nil, err
 	}
-	cn := &http2Conn{ClientConn: client, busy: 1}
+	remote.operations.Add(1)
+	cn := &http2Conn{ClientConn: client, remote: remote, busy: 1}
 	c.conns = append(c.conns, cn)
 	c.count.Opened++
 	c.count.Peak = max(c.count.Peak, len(c.conns))
@@ -220,9 +242,16 @@ func (c *http2Client) open(ctx context.Context, op *load.Operation) (*http2Conn,
 
 // connect opens one connection over the dialer's socket, through a transport of its own: that
 // makes net/http open exactly this one and no other.
-func (c *http2Client) connect(ctx context.Context, op *load.Operation) (*http.ClientConn, error) {
+func (c *http2Client) connect(ctx context.Context, op *load.Operation) (*http.ClientConn, *remote, error) {
+	var r *remote
 	t := &http.Transport{
-		DialContext:        func(ctx context.Context, _, _ string) (net.Conn, error) { return c.dial.socket(ctx, op) },
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			nc, err := c.dial.socket(ctx, op)
+			if err == nil {
+				r = c.dial.remotes.of(nc)
+			}
+			return nc, err
+		},
 		TLSClientConfig:    c.dial.encrypt,
 		DisableCompression: true,
 		Protocols:          new(http.Protocols),
@@ -231,14 +260,14 @@ func (c *http2Client) connect(ctx context.Context, op *load.Operation) (*http.Cl
 	t.Protocols.SetUnencryptedHTTP2(true)
 	client, err := t.NewClientConn(ctx, c.request.parsed.Scheme, hostPort(c.request.parsed))
 	if err != nil {
-		return nil, fmt.Errorf("begin HTTP/2: %w", err)
+		return nil, nil, fmt.Errorf("begin HTTP/2: %w", err)
 	}
 	op.Mark(load.Connect)
 	if err := client.Reserve(); err != nil {
 		client.Close()
-		return nil, fmt.Errorf("begin HTTP/2: %w", err)
+		return nil, nil, fmt.Errorf("begin HTTP/2: %w", err)
 	}
-	return client, nil
+	return client, r, nil
 }
 
 func (c *http2Client) giveBack(cn *http2Conn) {
@@ -252,7 +281,7 @@ func (c *http2Client) giveBack(cn *http2Conn) {
 func (c *http2Client) Connections() load.Connections {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.count
+	return c.dial.remotes.into(c.count)
 }
 
 // Close closes them.

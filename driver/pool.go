@@ -10,13 +10,14 @@ import (
 )
 
 // A pool lends out things that are opened on demand: connections, processes. What came back last
-// is lent first, so that no more are kept warm than are needed.
+// is lent first, so that no more are kept warm than are needed, unless they are to take turns.
 type pool[T any] struct {
 	most int // that may be open; 0: no bound
 	open func(context.Context, *load.Operation) (T, error)
 
 	mu      sync.Mutex
 	idle    []T
+	turns   bool // what has idled longest is lent first
 	count   load.Connections
 	now     int            // open at present, or being opened
 	waiting []chan loan[T] // who waits for one, in order
@@ -39,8 +40,11 @@ func (p *pool[T]) take(ctx context.Context, op *load.Operation) (thing T, fresh,
 		p.mu.Unlock()
 		return thing, false, false, errClosed
 	case n > 0:
-		thing = p.idle[n-1]
-		p.idle = p.idle[:n-1]
+		if p.turns {
+			thing, p.idle = p.idle[0], p.idle[1:]
+		} else {
+			thing, p.idle = p.idle[n-1], p.idle[:n-1]
+		}
 		p.mu.Unlock()
 		return thing, false, false, nil
 	case p.most > 0 && p.now >= p.most:
@@ -66,6 +70,13 @@ func (p *pool[T]) take(ctx context.Context, op *load.Operation) (thing T, fresh,
 	p.count.Peak = max(p.count.Peak, p.now)
 	p.mu.Unlock()
 	return thing, true, waited, nil
+}
+
+// takeTurns lets things be used equally from now on: they are not all alike.
+func (p *pool[T]) takeTurns() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.turns = true
 }
 
 func (p *pool[T]) wait(ctx context.Context, op *load.Operation, turn chan loan[T]) (loan[T], error) {

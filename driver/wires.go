@@ -31,7 +31,12 @@ func (w *wires) connect(ctx context.Context, op *load.Operation) (*conn, error) 
 	if err != nil {
 		return nil, err
 	}
-	return newConn(nc), nil
+	if w.dial.remotes.several() {
+		w.pool.takeTurns()
+	}
+	cn := newConn(nc)
+	cn.remote = w.dial.remotes.of(nc)
+	return cn, nil
 }
 
 // borrow takes a connection that is still open.
@@ -67,7 +72,9 @@ func (w *wires) giveBack(cn *conn, usable bool) {
 }
 
 // Connections counts the connections.
-func (w *wires) Connections() load.Connections { return w.pool.connections() }
+func (w *wires) Connections() load.Connections {
+	return w.dial.remotes.into(w.pool.connections())
+}
 
 // Close closes them.
 func (w *wires) Close() error {

@@ -33,6 +33,7 @@ type Account struct {
 	Warmup      Ledger            `json:"-"`
 	Seconds     []Second          `json:"-"` // by intended time
 	Opened      int               `json:"-"` // connections opened in all
+	Remotes     []Remote          `json:"-"` // by address, where there are several
 	InFlightSum time.Duration     `json:"-"` // in-flight integrated over time, drain included
 	OwnDelay    Quantiles         `json:"-"` // from intended (or the slot becoming free) to the driver
 	Failures    map[Class]string  `json:"-"` // the first error of each class
@@ -68,8 +69,9 @@ func (l *loop) account(r *recorder, w *health, interrupted bool) Account {
 	a.InFlightSum = sum.inSystem
 	a.Failures, a.Phases = sum.failures, sum.phases
 	c := l.driver.Connections()
-	a.Connections, a.Opened = c.Peak, c.Opened
+	a.Connections, a.Opened, a.Remotes = c.Peak, c.Opened, c.Remotes
 	judge(&a, l.plan, sum, w.clocksApart())
+	a.remarkRemotes(c)
 	return a
 }
 

@@ -23,6 +23,15 @@ type Driver interface {
 type Connections struct {
 	Peak   int // most that were open at once
 	Opened int // opened in all
+	// Remotes are the addresses behind the target's name, if there is more than one of them.
+	Remotes []Remote
+	Moves   int // times that the name was resolved to other addresses than before
+}
+
+// A Remote is one of several addresses behind a name.
+type Remote struct {
+	Address    string
+	Operations int64 // sent to it, the warm-up included
 }
 
 // A Class says in what way an operation failed. The zero Class is none of them.
