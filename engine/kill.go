@@ -23,6 +23,10 @@ var errKill = errors.New("kill rule")
 // watchKills stops the trial by cancel as soon as a kill rule holds over its window. It returns when
 // ctx is done; the rule that held, if one did, is then t.killed.
 func (t *trial) watchKills(ctx context.Context, w *watch, cancel context.CancelCauseFunc) {
+	if len(t.setting.Workload.Kills) == 0 {
+		<-ctx.Done()
+		return
+	}
 	ticker := time.NewTicker(killPoll)
 	defer ticker.Stop()
 	for {

@@ -39,13 +39,17 @@ type sighting struct {
 
 // watch looks at the service until ctx is done.
 func (s *Service) watch(ctx context.Context) {
-	ticker := time.NewTicker(watchPause)
-	defer ticker.Stop()
+	next := time.NewTimer(0)
+	defer next.Stop()
+	<-next.C
 	for {
+		// At multiples of the pause, as telemetry does: what wakes up at one moment wakes the processor once.
+		now := time.Now()
+		next.Reset(now.Truncate(watchPause).Add(watchPause).Sub(now))
 		select {
 		case <-ctx.Done():
 			return
-		case <-ticker.C:
+		case <-next.C:
 		}
 		s.mu.Lock()
 		s.look()

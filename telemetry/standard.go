@@ -15,8 +15,8 @@ type slow struct {
 func Local(objects func() []Object) []Sampler {
 	trees := &Trees{Objects: objects}
 	list := []Sampler{
-		&Processes{Trees: trees}, slow{&System{}, 5}, slow{&Stalls{}, 5}, slow{&Quotas{Trees: trees}, 2}, slow{&Devices{}, 2},
-		slow{&Threads{Trees: trees}, 2}, slow{&Descriptors{Trees: trees}, 1}, slow{&SharedMemory{Trees: trees}, 0.2},
+		&Processes{Trees: trees}, slow{&System{}, 5}, slow{&Stalls{}, 5}, slow{&Quotas{Trees: trees}, 1}, slow{&Devices{}, 2},
+		slow{&Threads{Trees: trees}, 1}, slow{&Descriptors{Trees: trees}, 1}, slow{&SharedMemory{Trees: trees}, 0.2},
 		slow{&Heat{}, 1}, slow{&Idle{}, 1}, slow{&NFS{}, 1},
 	}
 	targets := false
@@ -25,7 +25,7 @@ func Local(objects func() []Object) []Sampler {
 		targets = targets || o.Name != Generator
 	}
 	if targets {
-		list = append(list, slow{&Connections{Trees: trees}, 0.1})
+		list = append(list, slow{&Connections{Trees: trees}, 1 / seldom.Seconds()})
 	}
 	return list
 }

@@ -115,7 +115,7 @@ type tree struct {
 // out a number since, and then only so often; what ended in between fails to be read.
 const (
 	treeAge = 20 * time.Millisecond
-	forkAge = 200 * time.Millisecond
+	forkAge = 90 * time.Millisecond
 	listAge = 500 * time.Millisecond
 )
 

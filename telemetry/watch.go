@@ -108,8 +108,9 @@ func (s *Series) follow(ctx context.Context, samplers []Sampler, hz float64) {
 			list[i].most = min(hz, s.hz)
 		}
 	}
-	ticker := time.NewTicker(period)
-	defer ticker.Stop()
+	next := time.NewTimer(0)
+	defer next.Stop()
+	<-next.C
 	for ctx.Err() == nil {
 		now := time.Now()
 		for _, w := range list {
@@ -120,8 +121,12 @@ func (s *Series) follow(ctx context.Context, samplers []Sampler, hz float64) {
 			}
 		}
 		settle(list, time.Since(begun))
+		// At multiples of the period, as everything else that looks at regular times: what wakes up at one
+		// moment wakes the processor once.
+		now = time.Now()
+		next.Reset(now.Truncate(period).Add(period).Sub(now))
 		select {
-		case <-ticker.C:
+		case <-next.C:
 		case <-ctx.Done():
 		}
 	}

@@ -155,6 +155,7 @@ func TestWatchSeesARealProcess(t *testing.T) {
 	objects := func() []Object { return []Object{{Name: "api", PID: cmd.Process.Pid}} }
 	trees := &Trees{Objects: objects}
 	t.Cleanup(func() { killTree(t, cmd.Process.Pid) })
+	time.Sleep(2 * forkAge) // until the shell has started its child
 	s, err := Watch{Samplers: Local(objects), Hz: 20}.Start(t.Context())
 	if err != nil {
 		t.Fatal(err)
