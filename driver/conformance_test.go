@@ -58,6 +58,8 @@ func behave(behaviour string, arrived *atomic.Int64) http.Handler {
 			}
 		case "fail":
 			http.Error(w, "no", http.StatusInternalServerError)
+		case "shed":
+			http.Error(w, "no", http.StatusServiceUnavailable)
 		case "break":
 			panic(http.ErrAbortHandler)
 		default:

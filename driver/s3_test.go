@@ -2,6 +2,7 @@ package driver
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -81,23 +82,14 @@ func fakeShelf(t *testing.T) shelf {
 
 // gatewayShelf is versitygw over a folder, a process of its own that wants signed requests.
 func gatewayShelf(t *testing.T) shelf {
-	program := os.Getenv("ASSAY_TEST_VERSITYGW")
-	if program == "" {
-		cache, err := os.UserCacheDir()
-		if err != nil {
-			t.Skipf("versitygw: %v", err)
-		}
-		program = filepath.Join(cache, "assay-studies", "versitygw")
-	}
-	if _, err := os.Stat(program); err != nil {
-		t.Skipf("versitygw is not here (%v); ASSAY_TEST_VERSITYGW names it elsewhere", err)
-	}
+	program := gateway(t)
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, "shelf"), 0o777); err != nil {
 		t.Fatal(err)
 	}
 	address := freeAddress(t)
-	cmd := exec.Command(program, "--port", address, "--quiet", "posix", dir)
+	name := strings.Replace(address, "127.0.0.1", "localhost", 1)
+	cmd := exec.Command(program, "--port", address, "--virtual-domain", name, "--quiet", "posix", dir)
 	t.Setenv("SHELF_KEY", "shelf-access")
 	t.Setenv("SHELF_SECRET", "shelf-secret-of-the-test")
 	cmd.Env = append(os.Environ(), "ROOT_ACCESS_KEY=shelf-access", "ROOT_SECRET_KEY=shelf-secret-of-the-test")
@@ -118,7 +110,24 @@ func gatewayShelf(t *testing.T) shelf {
 			t.Fatalf("versitygw does not answer at %s: %v", address, err)
 		}
 	}
-	return shelf{at: assay.S3Load{Endpoint: "http://" + address, Bucket: "shelf", Sign: &assay.Signing{AccessKey: "SHELF_KEY", SecretKey: "SHELF_SECRET"}}}
+	at := assay.S3Load{Endpoint: "http://" + address, Bucket: "shelf", Sign: &assay.Signing{AccessKey: "SHELF_KEY", SecretKey: "SHELF_SECRET"}}
+	return shelf{at: at, name: "http://" + name}
+}
+
+// gateway is versitygw's program: where the environment says, or where studies keep what they built.
+func gateway(t *testing.T) string {
+	if path := os.Getenv("ASSAY_TEST_VERSITYGW"); path != "" {
+		return path
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		t.Skipf("versitygw: %v", err)
+	}
+	found, err := filepath.Glob(filepath.Join(cache, "assay-studies", "versitygw*", "versitygw"))
+	if err != nil || len(found) == 0 {
+		t.Skipf("versitygw is not in %s/assay-studies; ASSAY_TEST_VERSITYGW names it elsewhere", cache)
+	}
+	return found[len(found)-1]
 }
 
 // freeAddress is one that nobody listens on at the moment.
@@ -220,6 +229,39 @@ func TestStoreThatShedsIsAskedOnce(t *testing.T) {
 				t.Errorf("%d requests arrived, want 1", n)
 			}
 		})
+	}
+}
+
+// As declared the library has nothing to repeat; the courier need not hold it back.
+func TestStoreRetriesAreOff(t *testing.T) {
+	b := openStore(t, "shed")
+	err := b.driver.Do(t.Context(), load.NewOperation(0, time.Minute))
+	if classOf(err) != load.Shed || strings.Contains(err.Error(), "repeated") {
+		t.Errorf("got %v, want class shed and nothing about repeating", err)
+	}
+}
+
+// The courier does not go elsewhere, and not on nobody's behalf.
+func TestCourierRefusesOtherHosts(t *testing.T) {
+	var arrived atomic.Int64
+	elsewhere := serve(t, behave("ok", &arrived), nil, false)
+	s, err := newStore(assay.S3Load{Endpoint: "http://localhost:1", Bucket: "b", Operation: "get", Keys: key("k")}, nil, 1, aws.NopRetryer{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	s.dial.port = elsewhere.URL[strings.LastIndexByte(elsewhere.URL, ':')+1:] // it would be answered
+	for _, ctx := range []context.Context{t.Context(), context.WithValue(t.Context(), errandKey{}, &errand{op: load.NewOperation(0, time.Minute)})} {
+		r, err := http.NewRequestWithContext(ctx, "GET", elsewhere.URL, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.courier.Do(r); err == nil {
+			t.Error("it carried a request for another host, or for no operation")
+		}
+	}
+	if n := arrived.Load(); n != 0 {
+		t.Errorf("%d requests arrived, want none", n)
 	}
 }
 
