@@ -108,6 +108,9 @@ func (p *pass) fetch(ctx context.Context, f *fetcher) {
 			continue
 		}
 		row, err := f.read(ctx, entry)
+		if ctx.Err() != nil {
+			return // whatever became of it was of the end
+		}
 		if err != nil {
 			p.letters.add(entry.Path, err)
 			continue

@@ -76,16 +76,17 @@ func seedManifest(ctx context.Context, client *Client, bucket string, entries []
 	return client.Put(ctx, bucket, corpus.ManifestKey, manifest.Bytes())
 }
 
-// putAll stores the entries' objects, several at a time, and stops at the first error.
+// putAll stores the entries' objects, several at a time. After the first error it begins no more, and
+// lets those end that are on their way, so that none of them is sent again.
 func putAll(ctx context.Context, client *Client, c corpus.Corpus, entries []corpus.Entry) (written int, size int64, err error) {
-	ctx, stop := context.WithCancelCause(ctx)
+	going, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var next, count, sum atomic.Int64
 	var putters sync.WaitGroup
 	for range putsInFlight {
 		putters.Go(func() {
 			var room []byte
-			for ctx.Err() == nil {
+			for going.Err() == nil {
 				i := int(next.Add(1)) - 1
 				if i >= len(entries) {
 					return
@@ -101,7 +102,7 @@ func putAll(ctx context.Context, client *Client, c corpus.Corpus, entries []corp
 		})
 	}
 	putters.Wait()
-	return int(count.Load()), sum.Load(), context.Cause(ctx)
+	return int(count.Load()), sum.Load(), context.Cause(going)
 }
 
 // Verify lists a store's bucket and returns an error naming the first objects, up to five, that are not
