@@ -55,6 +55,7 @@ var guards = map[string]string{
 	"conclude":         "the hook after the trial did not succeed",
 	"foreign-load":     "somebody else was loading what the trial shares",
 	"ledger":           "the generator's own count does not add up",
+	"counter":          "the target's own count of arrivals is not what was sent",
 	"unnamed":          "the trial is recorded as void without saying why",
 }
 

@@ -129,7 +129,7 @@ func TestGroupFolders(t *testing.T) {
 }
 
 func TestMetrics(t *testing.T) {
-	list, err := parseMetrics(captured(t, "metrics.txt"))
+	list, err := ParseMetrics(captured(t, "metrics.txt"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,8 +152,8 @@ func TestMetrics(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"name", "name x", `name{a="b} 1`, `name{a=b} 1`, "name 1 2 3", "{} 1"} {
-		if list, err := parseMetrics([]byte(bad)); err == nil {
-			t.Errorf("parseMetrics(%q) = %v, want an error", bad, list)
+		if list, err := ParseMetrics([]byte(bad)); err == nil {
+			t.Errorf("ParseMetrics(%q) = %v, want an error", bad, list)
 		}
 	}
 }
@@ -213,7 +213,7 @@ func FuzzParsers(f *testing.F) {
 				t.Errorf("group %q at %q", c, dir)
 			}
 		}
-		if list, err := parseMetrics(b); err == nil {
+		if list, err := ParseMetrics(b); err == nil {
 			for _, s := range list {
 				if s.Name == "" || math.IsNaN(s.Value) {
 					t.Errorf("metric %+v", s)

@@ -71,6 +71,19 @@ type Label struct{ Name, Value string }
 
 // Scrape reads a Prometheus endpoint. It is what delta: prom(target, metric) takes before and after a trial.
 func Scrape(ctx context.Context, client *http.Client, url string) ([]Scraped, error) {
+	b, err := Fetch(ctx, client, url)
+	if err != nil {
+		return nil, err
+	}
+	list, err := ParseMetrics(b)
+	if err != nil {
+		return nil, fmt.Errorf("scrape %s: %w", url, err)
+	}
+	return list, nil
+}
+
+// Fetch reads a page of at most 16 MiB, with status 200.
+func Fetch(ctx context.Context, client *http.Client, url string) ([]byte, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return nil, fmt.Errorf("scrape %s: %w", url, err)
@@ -90,17 +103,13 @@ func Scrape(ctx context.Context, client *http.Client, url string) ([]Scraped, er
 	case len(b) > scrapeLimit:
 		return nil, fmt.Errorf("scrape %s: more than %d bytes", url, scrapeLimit)
 	}
-	list, err := parseMetrics(b)
-	if err != nil {
-		return nil, fmt.Errorf("scrape %s: %w", url, err)
-	}
-	return list, nil
+	return b, nil
 }
 
 // Metric is the value of a metric by its name, with or without labels in braces: the sum over all
 // label sets that have those labels. ok is false where there is none.
 func Metric(list []Scraped, want string) (sum float64, ok bool) {
-	pattern, err := parseMetrics([]byte(want + " 0\n"))
+	pattern, err := ParseMetrics([]byte(want + " 0\n"))
 	if err != nil || len(pattern) != 1 {
 		return 0, false
 	}
@@ -123,11 +132,11 @@ func (s Scraped) has(labels []Label) bool {
 	return true
 }
 
-// parseMetrics reads the text exposition format 0.0.4
+// ParseMetrics reads the text exposition format 0.0.4
 // (prometheus.io/docs/instrumenting/exposition_formats). Values that are no number of events, as the
 // NaN of an empty summary, are left out. The library for it (prometheus/common/expfmt) would bring
 // protobuf into every binary for what is one line of grammar.
-func parseMetrics(b []byte) ([]Scraped, error) {
+func ParseMetrics(b []byte) ([]Scraped, error) {
 	var list []Scraped
 	n := 0
 	for line := range bytes.Lines(b) {

@@ -33,6 +33,7 @@ type loadFlags struct {
 	connections                   int
 	seed                          uint64
 	out, operations, unix, expect string
+	counter                       string
 }
 
 func (f *loadFlags) bind(c *cobra.Command) {
@@ -64,6 +65,7 @@ func (f *loadFlags) bindShape(c *cobra.Command) {
 	s.BoolVar(&f.late, "late", false, "send an arrival that finds no slot late instead of dropping it")
 	s.StringVar(&f.operations, "operations", "", "all: keep every operation in operations.parquet (needs --out)")
 	s.StringVar(&f.out, "out", "", "`folder` for the interval logs")
+	s.StringVar(&f.counter, "counter", "", "the target's own count of requests, `URL#FIELD` of metrics or JSON, read before and after")
 }
 
 func newLoad() *cobra.Command {
@@ -94,7 +96,7 @@ func loadVerb(c *cobra.Command, address string, f *loadFlags, asJSON, quiet bool
 	if err != nil {
 		return err
 	}
-	account, err := sendLoad(c, l, f, liveView(c.ErrOrStderr(), quiet || asJSON))
+	account, err := countLoad(c, l, f, liveView(c.ErrOrStderr(), quiet || asJSON))
 	if err != nil {
 		return err
 	}
