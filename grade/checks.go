@@ -219,9 +219,12 @@ func (j *judge) nothing(c *comparison, out *Finding, of, to []entry) bool {
 	return true
 }
 
+// RefusedByGates stands in the notes of a verdict on cells that gates kept from being executed.
+const RefusedByGates = "were refused by their gates"
+
 func (c *comparison) refusals() string {
 	if n := c.pairing.of.refused + c.pairing.to.refused; n > 0 {
-		return fmt.Sprintf("; %d trials were refused by their gates", n)
+		return fmt.Sprintf("; %d trials %s", n, RefusedByGates)
 	}
 	return ""
 }

@@ -3,8 +3,10 @@ package report
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/assaybench/assay"
+	"github.com/assaybench/assay/grade"
 )
 
 // mostBlocks is the number of blocks beyond which more of them is no advice.
@@ -39,6 +41,9 @@ func (c claim) settle() string {
 	case assay.UnequalVoids:
 		return "Find out why one side is spoilt more often, remove the cause, and measure anew."
 	case assay.Vacuous:
+		if slices.ContainsFunc(c.v.Notes, func(note string) bool { return strings.Contains(note, grade.RefusedByGates) }) {
+			return "Make the gates hold. Where a gate checks what a level claims, make the level true, or name it after what is there."
+		}
 		return "Choose cells in which the trials end ok and the measure can vary."
 	case assay.AxisGap:
 		return "Measure levels between the two (refine), or state the claim for one of the two levels."
