@@ -19,10 +19,13 @@ func (f *filler) load(n *yaml.Node) *assay.Load {
 		return nil
 	}
 	l := &assay.Load{Arrivals: "constant", SeedBy: "block", Timeout: defaultTimeout}
-	switch key, n := o.one("http", "process"); key {
+	switch key, n := o.one("http", "s3", "process"); key {
 	case "http":
 		l.Driver = key
 		l.HTTP = f.http(n)
+	case "s3":
+		l.Driver = key
+		l.S3 = f.s3(n)
 	case "process":
 		l.Driver = key
 		l.Process = f.process(n)
@@ -268,9 +271,7 @@ func (f *filler) httpExpect(n *yaml.Node) assay.HTTPExpect {
 		return assay.HTTPExpect{}
 	}
 	var x assay.HTTPExpect
-	for _, c := range f.items(o.get("status"), "load: expect: status", true) {
-		x.Status = append(x.Status, f.count(c, "load: expect: status", 100))
-	}
+	x.Status = f.statuses(o.get("status"))
 	if n := o.get("header"); n != nil {
 		list := f.headers(n, "load: expect: header")
 		if len(list) != 1 {
@@ -280,10 +281,7 @@ func (f *filler) httpExpect(n *yaml.Node) assay.HTTPExpect {
 		}
 	}
 	if n := o.get("sha256"); n != nil {
-		x.SHA256, _ = f.string(n, "load: expect: sha256")
-		if len(x.SHA256) != 64 || strings.Trim(x.SHA256, "0123456789abcdef") != "" {
-			f.onceAt(n, "load: expect: sha256: want 64 digits of 0-9a-f, got %q", shorten(x.SHA256))
-		}
+		x.SHA256 = f.sha256(n)
 	}
 	if n := o.get("json"); n != nil {
 		x.JSON, _ = f.string(n, "load: expect: json")
@@ -296,6 +294,21 @@ func (f *filler) httpExpect(n *yaml.Node) assay.HTTPExpect {
 	}
 	o.close()
 	return x
+}
+
+func (f *filler) statuses(n *yaml.Node) (list []int) {
+	for _, c := range f.items(n, "load: expect: status", true) {
+		list = append(list, f.count(c, "load: expect: status", 100))
+	}
+	return list
+}
+
+func (f *filler) sha256(n *yaml.Node) string {
+	s, _ := f.string(n, "load: expect: sha256")
+	if len(s) != 64 || strings.Trim(s, "0123456789abcdef") != "" {
+		f.onceAt(n, "load: expect: sha256: want 64 digits of 0-9a-f, got %q", shorten(s))
+	}
+	return s
 }
 
 // checkURL refuses what cannot be requested.

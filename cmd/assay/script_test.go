@@ -18,7 +18,7 @@ func TestMain(m *testing.M) {
 	if code, inner := target.Keep(); !inner {
 		os.Exit(code)
 	}
-	testscript.Main(m, map[string]func(){"assay": main})
+	testscript.Main(m, map[string]func(){"assay": main, "shelf": shelf})
 }
 
 // The scripts of testdata/script show every verb as people use it: arguments, output, exit status.
@@ -35,6 +35,11 @@ func TestScripts(t *testing.T) {
 		Dir: dir, Files: files,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("TMPDIR", e.WorkDir+"/tmp")
+			port, err := freePort()
+			if err != nil {
+				return err
+			}
+			e.Setenv("FREE_PORT", port)
 			return os.Mkdir(e.WorkDir+"/tmp", 0o777)
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
