@@ -34,8 +34,8 @@ func (f *flight) sent() {
 	}
 }
 
-func (f *flight) done(sent bool) {
-	if sent && f.open.Add(-1) == 0 {
+func (f *flight) done() {
+	if f.open.Add(-1) == 0 {
 		f.fetcher.flights.add(-1)
 	}
 }
@@ -169,11 +169,9 @@ func (f *fetcher) ranged(ctx context.Context, way *flight, entry corpus.Entry, o
 
 // span fetches length bytes from offset on.
 func (f *fetcher) span(ctx context.Context, way *flight, entry corpus.Entry, offset, length int64, into []byte) ([]byte, int64, error) {
-	sent := false
 	begin := time.Now()
-	b, err := f.client.Range(ctx, f.setting.Bucket, entry.Path, offset, length, into, func() { sent = true; way.sent() })
+	b, err := f.client.Range(ctx, f.setting.Bucket, entry.Path, offset, length, into, store.Watch{Sent: way.sent, Done: way.done})
 	took := time.Since(begin).Nanoseconds()
-	way.done(sent)
 	if err != nil {
 		return into, took, fmt.Errorf("read %s: %w", entry.Path, err)
 	}
@@ -182,9 +180,7 @@ func (f *fetcher) span(ctx context.Context, way *flight, entry corpus.Entry, off
 
 // size asks for the size of a file.
 func (f *fetcher) size(ctx context.Context, way *flight, entry corpus.Entry) (int64, error) {
-	sent := false
-	size, err := f.client.Size(ctx, f.setting.Bucket, entry.Path, func() { sent = true; way.sent() })
-	way.done(sent)
+	size, err := f.client.Size(ctx, f.setting.Bucket, entry.Path, store.Watch{Sent: way.sent, Done: way.done})
 	if err == nil && size < corpus.End {
 		err = fmt.Errorf("got %d bytes: %w", size, corpus.ErrCorrupt)
 	}

@@ -57,7 +57,15 @@ func (j *judge) read(path string) error {
 		return err
 	}
 	defer file.Close()
-	rows := parquet.NewGenericReader[corpus.Row](file)
+	status, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	opened, err := parquet.OpenFile(file, status.Size())
+	if err != nil {
+		return err
+	}
+	rows := parquet.NewGenericReader[corpus.Row](opened)
 	defer rows.Close()
 	batch := make([]corpus.Row, 16)
 	for {

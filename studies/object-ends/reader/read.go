@@ -30,7 +30,8 @@ func Read(ctx context.Context, setting *Setting, stdout, stderr io.Writer) error
 		return fmt.Errorf("read: %w", err)
 	}
 	defer remove()
-	lines := &lines{to: stdout}
+	lines := &lines{to: &shared{to: stdout}}
+	stderr = &shared{to: stderr}
 	var tally Tally
 	if setting.Processes > 1 {
 		tally, err = readSlices(ctx, setting, out, lines, stderr)
@@ -176,15 +177,22 @@ func (m meter) read(t *Tally) {
 	t.Dials = c.Dials.Load()
 }
 
-// lines are what is printed on stdout, by several goroutines.
-type lines struct {
+// A shared writer is written to by several goroutines, some of which copy what processes say.
+type shared struct {
 	mu sync.Mutex
 	to io.Writer
 }
 
+func (s *shared) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.to.Write(b)
+}
+
+// lines are what is printed on stdout.
+type lines struct{ to *shared }
+
 func (l *lines) write(line string) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	_, err := io.WriteString(l.to, line+"\n")
 	return err
 }

@@ -87,6 +87,28 @@ func (w wire) Read(b []byte) (int, error) {
 	return n, err
 }
 
+// A Watch is told when a request has a connection, and when it is about to give it back. Its zero value
+// is nobody.
+type Watch struct{ Sent, Done func() }
+
+// A passage is one request on its way: waiting, then sent, then done. The library's goroutines call it.
+type passage struct {
+	watch Watch
+	state atomic.Int32
+}
+
+func (p *passage) sent() {
+	if p.state.CompareAndSwap(0, 1) && p.watch.Sent != nil {
+		p.watch.Sent()
+	}
+}
+
+func (p *passage) done() {
+	if p.state.CompareAndSwap(1, 2) && p.watch.Done != nil {
+		p.watch.Done()
+	}
+}
+
 // A StatusError is an answer that was not the wanted one.
 type StatusError struct {
 	Method, Key string
@@ -98,13 +120,18 @@ func (e *StatusError) Error() string {
 	return fmt.Sprintf("%s %s: got status %d: %s", e.Method, e.Key, e.Status, e.Body)
 }
 
-// Range returns the bytes from offset on, length of them, of an object, in the room of into. sent is
-// called once the request has a connection; nil is nobody. Less than length bytes are an error.
-func (c *Client) Range(ctx context.Context, bucket, key string, offset, length int64, into []byte, sent func()) ([]byte, error) {
+// Range returns the bytes from offset on, length of them, of an object, in the room of into. Less than
+// length bytes are an error.
+func (c *Client) Range(ctx context.Context, bucket, key string, offset, length int64, into []byte, watch Watch) ([]byte, error) {
+	if length < 1 {
+		return nil, fmt.Errorf("get %s: got length %d, want at least 1", key, length)
+	}
 	c.Counters.Get.Add(1)
 	request := c.request(http.MethodGet, bucket, key, nil, nil)
 	request.Header["Range"] = []string{"bytes=" + strconv.FormatInt(offset, 10) + "-" + strconv.FormatInt(offset+length-1, 10)}
-	response, err := c.do(ctx, request, sent)
+	way := &passage{watch: watch}
+	defer way.done()
+	response, err := c.do(ctx, request, way)
 	if err != nil {
 		return nil, err
 	}
@@ -112,14 +139,14 @@ func (c *Client) Range(ctx context.Context, bucket, key string, offset, length i
 	if response.StatusCode != http.StatusPartialContent {
 		return nil, refused(request, response)
 	}
-	return c.body(response, key, length, into)
+	return c.body(response, key, length, into, way)
 }
 
 // Get returns a whole object.
 func (c *Client) Get(ctx context.Context, bucket, key string) ([]byte, error) {
 	c.Counters.Get.Add(1)
 	request := c.request(http.MethodGet, bucket, key, nil, nil)
-	response, err := c.do(ctx, request, nil)
+	response, err := c.do(ctx, request, &passage{})
 	if err != nil {
 		return nil, err
 	}
@@ -135,20 +162,26 @@ func (c *Client) Get(ctx context.Context, bucket, key string) ([]byte, error) {
 	return b, nil
 }
 
-// body reads exactly length bytes into the room of into.
-func (c *Client) body(response *http.Response, key string, length int64, into []byte) ([]byte, error) {
+// body reads exactly length bytes into the room of into. The last read gives the connection back, so that
+// the way is over before it: else the next request could seem to be beside this one.
+func (c *Client) body(response *http.Response, key string, length int64, into []byte, way *passage) ([]byte, error) {
 	if response.ContentLength >= 0 && response.ContentLength != length {
 		return nil, fmt.Errorf("get %s: got %d bytes, want %d", key, response.ContentLength, length)
 	}
 	if int64(cap(into)) < length {
 		into = make([]byte, length)
 	}
-	n, err := io.ReadFull(response.Body, into[:length])
+	n, err := io.ReadFull(response.Body, into[:length-1])
 	c.Counters.Body.Add(int64(n))
 	if err != nil {
 		return nil, fmt.Errorf("get %s: read body: %w", key, err)
 	}
-	// The end of the body, read by the next Read, is what gives the connection back.
+	way.done()
+	n, err = io.ReadFull(response.Body, into[length-1:length])
+	c.Counters.Body.Add(int64(n))
+	if err != nil {
+		return nil, fmt.Errorf("get %s: read body: %w", key, err)
+	}
 	if extra, err := response.Body.Read(make([]byte, 1)); extra != 0 || !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("get %s: body goes on after %d bytes", key, length)
 	}
@@ -156,10 +189,12 @@ func (c *Client) body(response *http.Response, key string, length int64, into []
 }
 
 // Size asks for the length of an object in bytes.
-func (c *Client) Size(ctx context.Context, bucket, key string, sent func()) (int64, error) {
+func (c *Client) Size(ctx context.Context, bucket, key string, watch Watch) (int64, error) {
 	c.Counters.Head.Add(1)
 	request := c.request(http.MethodHead, bucket, key, nil, nil)
-	response, err := c.do(ctx, request, sent)
+	way := &passage{watch: watch}
+	defer way.done()
+	response, err := c.do(ctx, request, way)
 	if err != nil {
 		return 0, err
 	}
@@ -186,7 +221,7 @@ func (c *Client) CreateBucket(ctx context.Context, bucket string) error {
 }
 
 func (c *Client) put(ctx context.Context, request *http.Request) error {
-	response, err := c.do(ctx, request, nil)
+	response, err := c.do(ctx, request, &passage{})
 	if err != nil {
 		return err
 	}
@@ -239,7 +274,7 @@ type listing struct {
 
 func (c *Client) listPage(ctx context.Context, bucket string, query url.Values) (listing, error) {
 	request := c.request(http.MethodGet, bucket, "", query, nil)
-	response, err := c.do(ctx, request, nil)
+	response, err := c.do(ctx, request, &passage{})
 	if err != nil {
 		return listing{}, err
 	}
@@ -283,16 +318,19 @@ func (c *Client) request(method, bucket, key string, query url.Values, content [
 
 // do signs and sends a request. The library may try again on its own when a kept connection turns out to
 // be closed; that cannot be turned off, so it is counted.
-func (c *Client) do(ctx context.Context, request *http.Request, sent func()) (*http.Response, error) {
+func (c *Client) do(ctx context.Context, request *http.Request, way *passage) (*http.Response, error) {
 	c.signer.sign(request, time.Now())
 	tries := 0
 	trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) {
 		if tries++; tries > 1 {
 			c.Counters.Retries.Add(1)
-		} else if sent != nil {
-			sent()
 		}
+		way.sent()
 	}}
+	if request.Method == http.MethodHead {
+		// There is no body: with the head, the connection goes back.
+		trace.GotFirstResponseByte = way.done
+	}
 	response, err := c.http.Do(request.WithContext(httptrace.WithClientTrace(ctx, trace)))
 	if err != nil {
 		return nil, err

@@ -203,17 +203,17 @@ func TestRangesAndCounters(t *testing.T) {
 	body, library, wire := counters.Body.Load(), counters.Body.Load()+counters.Heads.Load(), counters.Wire.Load()
 	file := c.Object(2, nil)
 	for _, span := range [][2]int64{{0, 1}, {0, corpus.End}, {18124, 4}, {c.Size(2) - corpus.End, corpus.End}, {0, c.Size(2)}} {
-		sent := 0
-		b, err := client.Range(t.Context(), c.Bucket(), corpus.Key(2), span[0], span[1], nil, func() { sent++ })
+		sent, done := 0, 0
+		b, err := client.Range(t.Context(), c.Bucket(), corpus.Key(2), span[0], span[1], nil, Watch{Sent: func() { sent++ }, Done: func() { done++ }})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if string(b) != string(file[span[0]:span[0]+span[1]]) || sent != 1 {
-			t.Errorf("span %v: got other bytes, or sent %d times", span, sent)
+		if string(b) != string(file[span[0]:span[0]+span[1]]) || sent != 1 || done != 1 {
+			t.Errorf("span %v: got other bytes, or sent %d and done %d times", span, sent, done)
 		}
 		body += span[1]
 	}
-	if size, err := client.Size(t.Context(), c.Bucket(), corpus.Key(2), nil); err != nil || size != c.Size(2) {
+	if size, err := client.Size(t.Context(), c.Bucket(), corpus.Key(2), Watch{}); err != nil || size != c.Size(2) {
 		t.Errorf("got size %d, %v", size, err)
 	}
 	if got := counters.Body.Load(); got != body {
@@ -224,10 +224,10 @@ func TestRangesAndCounters(t *testing.T) {
 		t.Errorf("the library handed %d bytes over, %d came through the connections", library, wire)
 	}
 	var status *StatusError
-	if _, err := client.Range(t.Context(), c.Bucket(), "nothing", 0, 1, nil, nil); !errors.As(err, &status) || status.Status != 404 {
+	if _, err := client.Range(t.Context(), c.Bucket(), "nothing", 0, 1, nil, Watch{}); !errors.As(err, &status) || status.Status != 404 {
 		t.Errorf("got %v, want 404", err)
 	}
-	if _, err := client.Range(t.Context(), c.Bucket(), corpus.Key(2), c.Size(2)-10, 20, nil, nil); err == nil {
+	if _, err := client.Range(t.Context(), c.Bucket(), corpus.Key(2), c.Size(2)-10, 20, nil, Watch{}); err == nil {
 		t.Error("a range beyond the end was given in full")
 	}
 }
@@ -262,7 +262,7 @@ func TestRetriesOfTheLibraryAreCounted(t *testing.T) {
 	}
 	defer client.Close()
 	for range 2 {
-		if b, err := client.Range(t.Context(), "b", "k", 0, 2, nil, nil); err != nil || string(b) != "ok" {
+		if b, err := client.Range(t.Context(), "b", "k", 0, 2, nil, Watch{}); err != nil || string(b) != "ok" {
 			t.Fatalf("got %q, %v", b, err)
 		}
 	}
