@@ -83,4 +83,8 @@ type Measured struct {
 	High   float64 `json:"high"`
 	Unit   string  `json:"unit"`
 	Method string  `json:"method"`
+	// Where is the folder whose disk was measured; empty for what is no disk's.
+	Where string `json:"where,omitempty"`
+	// Fingerprint is the digest of the machine's as it was then; empty where nobody said.
+	Fingerprint string `json:"fingerprint,omitempty"`
 }

@@ -80,6 +80,7 @@ func (t *trial) execute(ctx context.Context) {
 		t.coarse()
 		t.injected()
 		t.ceilings()
+		t.measuredCeilings()
 	}
 	t.guards()
 	t.run.right.consult(&t.record, t.run.Experiment.Measures, t.void)

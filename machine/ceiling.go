@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/assaybench/assay"
@@ -89,8 +91,12 @@ func (c Ceilings) repeat(ctx context.Context, one ceiling) (assay.Measured, erro
 		}
 	}
 	median, low, high, confidence := spread(values)
+	where := ""
+	if strings.Contains(one.name, "(disk_") {
+		where, _ = filepath.Abs(c.Dir) // it has just been used
+	}
 	return assay.Measured{
-		Name: one.name, Value: median, Low: low, High: high, Unit: one.unit,
+		Name: one.name, Value: median, Low: low, High: high, Unit: one.unit, Where: where,
 		Method: fmt.Sprintf("%s; median of %d runs with the %.0f%% interval on the median", one.method, c.Runs, 100*confidence),
 	}, nil
 }

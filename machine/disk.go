@@ -48,6 +48,7 @@ func (c Ceilings) disk(ctx context.Context, measure func(ceiling) error) (err er
 	for _, one := range []ceiling{
 		{"bandwidth(disk_write)", "B/s", "sequential blocks of 1 MiB " + where, func(ctx context.Context) (float64, error) { return f.sequential(ctx, c.For, f.WriteAt) }},
 		{"bandwidth(disk_read)", "B/s", "sequential blocks of 1 MiB " + where, func(ctx context.Context) (float64, error) { return f.sequential(ctx, c.For, f.ReadAt) }},
+		{"bandwidth(disk_read_deep)", "B/s", "sequential blocks of 1 MiB, 32 at once " + where, func(ctx context.Context) (float64, error) { return f.streamed(ctx, c.For) }},
 		{"rtt(disk_read)", "ns", "mean of random blocks of 4 KiB, one at a time " + where, func(ctx context.Context) (float64, error) { return f.random(ctx, c.For, f.ReadAt) }},
 		{"rtt(disk_write)", "ns", "mean of random blocks of 4 KiB, one at a time " + where, func(ctx context.Context) (float64, error) { return f.random(ctx, c.For, f.WriteAt) }},
 		{"rate(disk_read)", "/s", "random blocks of 4 KiB, 32 at once " + where, func(ctx context.Context) (float64, error) { return f.queued(ctx, c.For, ioRead) }},

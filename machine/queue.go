@@ -48,13 +48,30 @@ type diskQueue struct {
 	id       uintptr
 	controls []ioControl
 	blocks   [][]byte
-	places   *rand.Rand
-	last     int64 // the number of blocks in the file
+	size     int64 // of a block
+	place    func() int64
 }
 
-// queued moves random blocks for d, queueDepth at once, and gives operations a second.
+// queued moves random blocks of 4 KiB for d, queueDepth at once, and gives operations a second.
 func (f *diskFile) queued(ctx context.Context, d time.Duration, operation uint16) (rate float64, err error) {
-	q := diskQueue{controls: make([]ioControl, queueDepth), places: rand.New(rand.NewPCG(1, uint64(operation))), last: f.size / randomBlock}
+	places, last := rand.New(rand.NewPCG(1, uint64(operation))), f.size/randomBlock
+	return f.deep(ctx, d, operation, randomBlock, func() int64 { return places.Int64N(last) * randomBlock })
+}
+
+// streamed reads blocks of 1 MiB one after the other for d, queueDepth at once, and gives bytes a
+// second: what the disk gives to as many readers as it can serve.
+func (f *diskFile) streamed(ctx context.Context, d time.Duration) (float64, error) {
+	rate, err := f.deep(ctx, d, ioRead, sequentialBlock, func() int64 {
+		at := f.next
+		f.next = (f.next + sequentialBlock) % f.size
+		return at
+	})
+	return rate * sequentialBlock, err
+}
+
+// deep moves blocks at the places that are given for d, queueDepth at once, and gives operations a second.
+func (f *diskFile) deep(ctx context.Context, d time.Duration, operation uint16, size int64, place func() int64) (rate float64, err error) {
+	q := diskQueue{controls: make([]ioControl, queueDepth), size: size, place: place}
 	if _, _, errno := unix.Syscall(unix.SYS_IO_SETUP, queueDepth, uintptr(unsafe.Pointer(&q.id)), 0); errno != 0 {
 		return 0, fmt.Errorf("%w: set up a queue: %w", errUnavailable, errno)
 	}
@@ -68,10 +85,10 @@ func (f *diskFile) queued(ctx context.Context, d time.Duration, operation uint16
 	}()
 	todo := make([]*ioControl, queueDepth)
 	for i := range q.controls {
-		block := noise(randomBlock)
+		block := noise(int(size))
 		q.blocks = append(q.blocks, block)
 		q.controls[i] = ioControl{token: uint64(i), operation: operation, file: uint32(f.Fd()),
-			buffer: uintptr(unsafe.Pointer(&block[0])), length: randomBlock}
+			buffer: uintptr(unsafe.Pointer(&block[0])), length: uint64(size)}
 		todo[i] = &q.controls[i]
 	}
 	done := 0
@@ -91,7 +108,7 @@ func (f *diskFile) queued(ctx context.Context, d time.Duration, operation uint16
 // turn submits operations at new places, waits for at least one, and returns those that are done.
 func (q *diskQueue) turn(todo []*ioControl) ([]*ioControl, error) {
 	for _, c := range todo {
-		c.offset = q.places.Int64N(q.last) * randomBlock
+		c.offset = q.place()
 	}
 	for len(todo) > 0 {
 		n, _, errno := unix.Syscall(unix.SYS_IO_SUBMIT, q.id, uintptr(len(todo)), uintptr(unsafe.Pointer(&todo[0])))
@@ -114,8 +131,8 @@ func (q *diskQueue) turn(todo []*ioControl) ([]*ioControl, error) {
 	}
 	finished := make([]*ioControl, 0, n)
 	for _, e := range events[:n] {
-		if e.done != randomBlock {
-			return nil, fmt.Errorf("moved %d of %d bytes", e.done, randomBlock)
+		if e.done != q.size {
+			return nil, fmt.Errorf("moved %d of %d bytes", e.done, q.size)
 		}
 		finished = append(finished, &q.controls[e.token])
 	}

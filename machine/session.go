@@ -23,6 +23,9 @@ func SessionID(fingerprint map[string]string, bootID, host string) string {
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
+// FingerprintDigest names a fingerprint, whatever host and boot it is of: 16 hexadecimal digits.
+func FingerprintDigest(fingerprint map[string]string) string { return SessionID(fingerprint, "", "") }
+
 // Session is the session that this process is in. now is only its time of start; it does not enter
 // the ID.
 func Session(now time.Time) (assay.Session, error) {

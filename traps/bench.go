@@ -62,6 +62,7 @@ func (b *Bench) assay(v any, args ...string) (exit int, err error) {
 	defer cancel()
 	c := exec.CommandContext(ctx, b.Assay, args...)
 	c.Dir = b.Dir
+	c.Env = append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(b.Dir, "state")) // nothing of the user's own
 	var out, problems bytes.Buffer
 	c.Stdout, c.Stderr = &out, &problems
 	err = c.Run()

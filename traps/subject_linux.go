@@ -137,11 +137,14 @@ func join(args []string) error {
 	return err
 }
 
-// readFile reads a file and says how fast; with a rate in MB/s it takes its time.
+// readFile reads a file and says how fast; with a rate in MB/s it takes its time, and with again=N it
+// reads it so often once more.
 func readFile(args []string) error {
 	var pace float64
+	again := 0
 	if len(args) > 1 {
 		pace, _ = strconv.ParseFloat(args[1], 64)
+		again = optionsOf(args[1:]).number("again", 0)
 	}
 	f, err := os.Open(args[0])
 	if err != nil {
@@ -153,6 +156,12 @@ func readFile(args []string) error {
 	for {
 		m, err := f.Read(b)
 		n += m
+		if err == io.EOF && again > 0 {
+			again--
+			if _, err = f.Seek(0, io.SeekStart); err == nil {
+				continue
+			}
+		}
 		if err == io.EOF {
 			break
 		}

@@ -45,8 +45,10 @@ func newMachine() *cobra.Command {
 		Long: `Machine measures ceilings, each with its spread and how it was measured, so that a figure can stand
 beside what is possible: wake-ups and the clock, scaling over cores, memory bandwidth, round trips and
 bandwidth over loopback, the disk of --dir past the page cache. It uses the machine hard for about half
-a minute; nothing else should be measured meanwhile. With --out they are kept in a results folder, where
-grade and report set figures beside them, and conditions such as needs: bandwidth(memory) read them.`,
+a minute; nothing else should be measured meanwhile. They are kept for this machine as it is: a new
+results folder begins with them, grade and report set figures beside them, conditions such as needs:
+bandwidth(memory) read them, and a figure far beyond what is possible voids its trial. With --out they
+are kept in a results folder that is there already.`,
 		Example: `  assay machine
   assay machine --dir /mnt/data --out inflight.results
   assay machine --quick --json`,
@@ -77,6 +79,12 @@ func machineVerb(c *cobra.Command, f machineFlags) error {
 	}
 	list, absent, err := measureCeilings(c.Context(), what)
 	if err != nil {
+		return err
+	}
+	for i := range list {
+		list[i].Fingerprint = machine.FingerprintDigest(session.Fingerprint)
+	}
+	if err := rememberCeilings(list); err != nil {
 		return err
 	}
 	if f.out != "" {
@@ -121,7 +129,9 @@ func keepCeilings(dir string, list []assay.Measured) error {
 func merged(old, list []assay.Measured) []assay.Measured {
 	out := slices.Clone(list)
 	for _, o := range old {
-		if !slices.ContainsFunc(list, func(m assay.Measured) bool { return m.Name == o.Name }) {
+		if !slices.ContainsFunc(list, func(m assay.Measured) bool {
+			return m.Name == o.Name && m.Where == o.Where && (m.Fingerprint == o.Fingerprint || o.Fingerprint == "")
+		}) {
 			out = append(out, o)
 		}
 	}

@@ -180,7 +180,7 @@ func joinSession(folder *store.Folder) (assay.Session, error) {
 		}
 	}
 	host.Sessions = append(host.Sessions, session)
-	if host.Ceilings == nil {
+	if host.Ceilings = merged(knownCeilings(session), host.Ceilings); host.Ceilings == nil {
 		host.Ceilings = []assay.Measured{}
 	}
 	return session, folder.SetHost(host)
