@@ -1,6 +1,7 @@
 package assay
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 )
@@ -53,6 +54,41 @@ func (p Plan) Recut(with []int, added []PlannedCell, blocks int, why string) Pla
 	}
 	p.Cells, p.Stages = cells, append(slices.Clone(p.Stages), s)
 	return p
+}
+
+// Keeping is the plan with the stages that a rule added to an earlier one, whose blocks are recorded under
+// numbers that follow those of the plan. The error says why the two do not fit: another number of blocks,
+// or a stage over a cell that the plan does not have.
+func (p Plan) Keeping(earlier Plan) (Plan, error) {
+	if len(earlier.Stages) == 0 {
+		return p, nil
+	}
+	if p.Blocks != earlier.Blocks {
+		return p, fmt.Errorf("%d blocks instead of %d: the blocks of the levels that the refine rule added follow these", p.Blocks, earlier.Blocks)
+	}
+	at := make([]int, earlier.Main(), len(earlier.Cells)) // by cell of the earlier plan: that of this one
+	for i, c := range earlier.Cells[:earlier.Main()] {
+		at[i] = slices.IndexFunc(p.Cells, func(other PlannedCell) bool { return other.Twin == c.Twin && other.Cell.Key() == c.Cell.Key() })
+	}
+	next := earlier.Main()
+	for _, s := range earlier.Stages {
+		var with []int
+		added := earlier.Cells[next : next+s.Added]
+		for _, cell := range s.Cells {
+			switch {
+			case cell >= next: // the stage adds it
+			case at[cell] < 0:
+				return p, fmt.Errorf("no cell %s any more: a level that the refine rule added was measured beside it", earlier.Cells[cell].Cell)
+			default:
+				with = append(with, at[cell])
+			}
+		}
+		for i := range added {
+			at = append(at, len(p.Cells)+i)
+		}
+		p, next = p.Recut(with, added, s.Blocks, s.Why), next+s.Added
+	}
+	return p, nil
 }
 
 // A PlannedCell is a cell with the values that its substitutions take.

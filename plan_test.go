@@ -109,3 +109,38 @@ func TestPlanFollowsTheSeed(t *testing.T) {
 		t.Errorf("one seed gives %v and %v, another %v", p.Order, again.Order, other.Order)
 	}
 }
+
+// What a rule added stays in an amended plan, whose own cells may have moved.
+func TestPlanKeepsStages(t *testing.T) {
+	cells := func(levels ...string) (list []PlannedCell) {
+		for _, l := range levels {
+			list = append(list, PlannedCell{Cell: Cell{"n": l}})
+		}
+		return list
+	}
+	earlier := Plan{Blocks: 6, Cells: cells("1", "4", "16")}
+	earlier = earlier.Recut([]int{1, 2}, cells("8"), 6, "first").Recut([]int{2, 3}, cells("12"), 5, "second")
+	got, err := Plan{Blocks: 6, Cells: cells("0", "16", "4", "1")}.Keeping(earlier)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said []string
+	for _, s := range got.Stages {
+		text := s.Why
+		for _, c := range s.Cells {
+			text += " " + got.Cells[c].Cell["n"]
+		}
+		said = append(said, text)
+	}
+	if want := []string{"first 4 16 8", "second 16 8 12"}; !slices.Equal(said, want) || got.Main() != 4 || got.Stages[1].Blocks != 5 {
+		t.Errorf("stages %q of %d own cells, want %q of 4", said, got.Main(), want)
+	}
+	for name, next := range map[string]Plan{"blocks": {Blocks: 7, Cells: cells("1", "4", "16")}, "a level": {Blocks: 6, Cells: cells("1", "16")}} {
+		if _, err := next.Keeping(earlier); err == nil {
+			t.Errorf("the stages are kept though %s changed", name)
+		}
+	}
+	if got, err := (Plan{Blocks: 7}).Keeping(Plan{Blocks: 6}); err != nil || got.Blocks != 7 {
+		t.Errorf("without stages: %+v, %v", got, err)
+	}
+}

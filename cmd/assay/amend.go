@@ -56,9 +56,13 @@ func amendVerb(c *cobra.Command, arg, out, reason string) error {
 	if err != nil {
 		return err
 	}
+	plan, err := assay.NewPlan(file.experiment, recs.Registration.Seed).Keeping(recs.Registration.CurrentPlan())
+	if err != nil {
+		return advise(fmt.Errorf("amend %s: %w", file.path, err), "assay run %s --out another folder", arg)
+	}
 	amendment := assay.Amendment{
 		Time: time.Now().UTC().Truncate(time.Second), Reason: reason, Digest: digest, Changes: changes,
-		Trials: len(recs.Trials), Plan: assay.NewPlan(file.experiment, recs.Registration.Seed),
+		Trials: len(recs.Trials), Plan: plan,
 		Hypotheses: registered(file.experiment), File: string(file.text),
 	}
 	if err := folder.Amend(amendment); err != nil {
