@@ -13,6 +13,7 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/assaybench/assay/studies/object-ends/corpus"
@@ -21,6 +22,7 @@ import (
 	"github.com/assaybench/assay/studies/object-ends/pair"
 	"github.com/assaybench/assay/studies/object-ends/reader"
 	"github.com/assaybench/assay/studies/object-ends/store"
+	"github.com/assaybench/assay/studies/object-ends/study"
 )
 
 func main() {
@@ -38,10 +40,14 @@ func main() {
 // run does what the arguments say.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	verb := ""
-	if len(args) > 0 {
+	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
 		verb, args = args[0], args[1:]
 	}
 	switch verb {
+	case "", "study":
+		return study.Command(ctx, args, stdout, stderr)
+	case "results":
+		return study.ResultsCommand(args)
 	case "seed":
 		return seed(ctx, args, stdout, stderr)
 	case "store":
@@ -59,7 +65,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	case "pair":
 		return pair.Command(ctx, args, stdout, stderr)
 	}
-	return fmt.Errorf("choose verb %q: want install, store, seed, read or oracle", verb)
+	return fmt.Errorf("choose verb %q: want study, results, install, store, seed, read, oracle, link, leak or pair", verb)
 }
 
 // parse reads flags and refuses what is left over.
