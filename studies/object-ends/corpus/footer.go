@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Points is the number of values that each array of a footer has room for.
@@ -35,8 +36,9 @@ func pointY(id uint64, i int) float32 { return float32((id*29+uint64(i)*7)%8191)
 
 // Footer returns the footer of a file that has one, with the arrays in the room of into.
 func (c Corpus) Footer(id uint64, into Footer) Footer {
-	f := Footer{FileID: id, X: into.X[:0], Y: into.Y[:0]}
-	for i := range c.points(id) {
+	n := c.points(id)
+	f := Footer{FileID: id, X: slices.Grow(into.X[:0], n), Y: slices.Grow(into.Y[:0], n)}
+	for i := range n {
 		f.X = append(f.X, pointX(id, i))
 		f.Y = append(f.Y, pointY(id, i))
 	}
@@ -83,7 +85,7 @@ func DecodeFooter(b []byte, id uint64, into Footer) (Footer, error) {
 	if count > Points {
 		return Footer{}, fmt.Errorf("decode footer: got %d points, want at most %d: %w", count, Points, ErrCorrupt)
 	}
-	f := Footer{FileID: id, X: into.X[:0], Y: into.Y[:0]}
+	f := Footer{FileID: id, X: slices.Grow(into.X[:0], int(count)), Y: slices.Grow(into.Y[:0], int(count))}
 	x, y := b[atX:atX+4*count], b[atY:atY+4*count]
 	for i := range count {
 		f.X = append(f.X, math.Float32frombits(order.Uint32(x[4*i:])))

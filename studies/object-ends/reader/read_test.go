@@ -60,7 +60,7 @@ func seeded(t *testing.T, objects int) subject {
 	return fill(t, "http://"+listener.Addr().String(), objects)
 }
 
-func fill(t *testing.T, endpoint string, objects int) subject {
+func fill(t testing.TB, endpoint string, objects int) subject {
 	t.Helper()
 	tier, err := corpus.TierNamed("small")
 	if err != nil {
@@ -153,7 +153,7 @@ func TestEveryVariantArrivesAtTheOracle(t *testing.T) {
 }
 
 // gateway starts versitygw for the test and returns its endpoint.
-func gateway(t *testing.T) string {
+func gateway(t testing.TB) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

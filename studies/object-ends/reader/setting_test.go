@@ -17,7 +17,7 @@ func defaults(t *testing.T) *Setting {
 }
 
 // flagged returns the setting of those flags.
-func flagged(t *testing.T, args ...string) *Setting {
+func flagged(t testing.TB, args ...string) *Setting {
 	t.Helper()
 	var setting Setting
 	flags := flag.NewFlagSet("read", flag.ContinueOnError)
