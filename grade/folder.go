@@ -25,6 +25,7 @@ type Judgement struct {
 	Measures   []Figures // what the hypotheses measure, then the other measures
 	Advice     []Advice  // one for each factor that a hypothesis moves
 	Remarks    []string  // what else the records say that nobody claimed
+	Unrepeated bool      // a planned block ended with a void or refused trial in its last execution
 }
 
 // Grounds are what a verdict stands on.
@@ -57,6 +58,7 @@ func Judge(f Folder) Judgement {
 	out.Measures = j.figures()
 	out.Advice = j.advice(&out)
 	out.Remarks = j.remarks()
+	out.Unrepeated = j.schedule.unrepeated()
 	return out
 }
 

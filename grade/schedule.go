@@ -388,3 +388,14 @@ func (s *Schedule) stageReached(stage int) bool {
 	}
 	return true
 }
+
+// unrepeated reports whether some planned block ended with a void or refused trial in its last
+// execution: its retries were spent, or the run stopped before the repeat.
+func (s *Schedule) unrepeated() bool {
+	for _, slot := range s.slots {
+		if n := len(slot.blocks); n > 0 && s.blocks[slot.blocks[n-1]].spoilt {
+			return true
+		}
+	}
+	return false
+}

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/assaybench/assay"
-	"github.com/assaybench/assay/grade"
 	"github.com/assaybench/assay/report"
 	"github.com/assaybench/assay/store"
 )
@@ -101,7 +100,7 @@ func (o output) print(c *cobra.Command, f report.Findings) error {
 }
 
 func findingsStatus(f report.Findings) error {
-	return verdictStatus(f.Verdicts, f.Trials, grade.Unrepeated(f.Registration.CurrentPlan(), f.Registration.Seed, f.Trials))
+	return verdictStatus(f.Verdicts, f.Trials, f.Unrepeated)
 }
 
 func printJSON(c *cobra.Command, v any) error { return encodeJSON(c.OutOrStdout(), v) }
