@@ -54,6 +54,7 @@ func (l *loop) account(r *recorder, w *health, interrupted bool) Account {
 	if r.batches != nil {
 		a.Batches = r.batches.all()
 	}
+	a.Generator.Spun = l.spun()
 	sum := l.sum()
 	a.Ledger, a.Seconds, a.Warmup = sum.window, sum.seconds, sum.warmup.ledger()
 	seconds := l.plan.For.Seconds()

@@ -22,6 +22,8 @@ const (
 	// cpuShare of the processor time that the process may use is starvation: it leaves the
 	// scheduler no room to be in time.
 	cpuShare = 0.95
+	// spinNoted is the part of a core from which on it is said what waiting took.
+	spinNoted = 0.25
 	// reached is the share of the clients of a closed loop that must be in flight on average.
 	reached = 0.9
 	// clockDrift is how far the two clocks may disagree on the window.
@@ -65,8 +67,9 @@ func guardGenerator(a *Account, p Plan) (healthy bool) {
 		a.void("generator", "%d operations found no local port or no file descriptor: the generator ran out, the target did not refuse; keep connections alive, or raise ip_local_port_range or ulimit -n", n)
 	}
 	g := a.Generator
-	if cores := float64(g.Cores); g.CPURatio > cpuShare*cores && cores > 0 {
-		a.void("generator", "the generator used %.2f of its %d cores: it is the bound, not the target; give it more cores or lower the load", g.CPURatio, g.Cores)
+	// A spin before an intended time takes what nobody needs: it ends when there is something to do.
+	if cores, busy := float64(g.Cores), g.CPURatio-g.Spun.Seconds()/p.For.Seconds(); busy > cpuShare*cores && cores > 0 {
+		a.void("generator", "the generator used %.2f of its %d cores: it is the bound, not the target; give it more cores or lower the load", busy, g.Cores)
 	}
 	var share time.Duration
 	if a.Response.P50 != nil {
@@ -168,6 +171,9 @@ func remark(a *Account, p Plan) {
 	}
 	if a.InFlightAtEnd > 0 {
 		a.note("%d operations had no outcome at the end; response_all counts them as infinite", a.InFlightAtEnd)
+	}
+	if share := a.Generator.Spun.Seconds() / p.For.Seconds(); share > spinNoted {
+		a.note("%.2f of the generator's %.2f cores went into waiting for the intended times to the microsecond; no target needs them", share, a.Generator.CPURatio)
 	}
 	if n := a.Histograms["response"].Saturated(); n > 0 {
 		a.note("%d response times were longer than %s, beyond the histogram; they are counted, the largest is exact", n, time.Duration(1<<47-1))

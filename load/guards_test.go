@@ -61,6 +61,10 @@ func TestGuards(t *testing.T) {
 		}},
 		{name: "late in a closed loop", change: func(a *Account, p *Plan, _ *sums) { a.OwnDelay.P99, p.Clients = ns(3*time.Millisecond), 1 }, note: "closed loop of 1 clients"},
 		{name: "out of processor time", change: func(a *Account, _ *Plan, _ *sums) { a.Generator.CPURatio = 1.95 }, void: "generator", note: "it is the bound, not the target"},
+		{name: "busy with waiting", change: func(a *Account, _ *Plan, _ *sums) { a.Generator.CPURatio, a.Generator.Spun = 1.95, 8*time.Second }, note: "0.80 of the generator's 1.95 cores went into waiting"},
+		{name: "busy with more than waiting", change: func(a *Account, _ *Plan, _ *sums) {
+			a.Generator.CPURatio, a.Generator.Spun = 1.95, 300*time.Millisecond
+		}, void: "generator", note: "it is the bound"},
 		{name: "held up", change: func(a *Account, _ *Plan, _ *sums) { a.Generator.Hiccups.P99 = ns(30 * time.Millisecond) }, void: "generator", note: "held up"},
 		{name: "held up against a slow target", change: func(a *Account, _ *Plan, _ *sums) {
 			a.Generator.Hiccups.P99, a.Response.P50 = ns(30*time.Millisecond), ns(time.Second)

@@ -21,6 +21,7 @@ type Generator struct {
 
 	Cores       int           `json:"-"` // that the process may use
 	CPU         time.Duration `json:"-"` // user and system time within the window
+	Spun        time.Duration `json:"-"` // of it, what waiting for intended times took
 	Hiccups     Quantiles     `json:"-"` // how much too late a 5 ms sleep ended
 	GCPause     time.Duration `json:"-"` // longest stop for garbage collection, upper bound
 	SchedDelay  time.Duration `json:"-"` // p99 of the time goroutines were ready and did not run

@@ -18,6 +18,7 @@ type loop struct {
 	wg     sync.WaitGroup  // senders
 	next   atomic.Int64    // index of the next operation
 	flying atomic.Int64
+	spun   func() time.Duration // of the pacer, to be asked when no sender is left
 }
 
 // operation is a new operation of the loop, to be used again and again by one sender.

@@ -9,6 +9,8 @@ import (
 type pacer interface {
 	// wait returns at until, as little later as the machine allows, or when ctx of the pacer is done.
 	wait(until time.Duration)
+	// spun is how long it kept a processor busy only by looking at the clock, within the window.
+	spun() time.Duration
 	close()
 }
 
@@ -30,5 +32,7 @@ func (p plainPacer) wait(until time.Duration) {
 	case <-p.ctx.Done():
 	}
 }
+
+func (plainPacer) spun() time.Duration { return 0 }
 
 func (plainPacer) close() {}

@@ -29,6 +29,9 @@ const (
 	pollEvery = 50 * time.Microsecond
 	// pollLate is the same with several processors: another one polls, but may be held up itself.
 	pollLate = 2 * time.Millisecond
+	// idleTurn is the longest turn of a spin in which nothing but the spin took place; where another
+	// goroutine had work to do, a turn takes longer.
+	idleTurn = 4 * time.Microsecond
 )
 
 // precisePacer sleeps on a timer of the kernel's, whose file the runtime's own poller watches, and
@@ -52,6 +55,7 @@ type precisePacer struct {
 	gap     time.Duration // mean of the gaps between intended times, exponentially weighted
 	stopped context.Context
 	unhook  func() bool
+	idle    time.Duration // spent in spins, see spun
 	spec    unix.ItimerSpec
 	one     uint64 // what is written to the event
 }
@@ -106,8 +110,13 @@ func (p *precisePacer) wait(until time.Duration) {
 			return
 		}
 		p.polled = p.clock.now()
+		if turn := p.polled - now; until >= 0 && until > now && until-now <= margin && turn <= idleTurn {
+			p.idle += turn
+		}
 	}
 }
+
+func (p *precisePacer) spun() time.Duration { return p.idle }
 
 // sleep parks the goroutine until the timer fires. The timer is set within the read, after the
 // poller has been told to look: set before, it could fire unseen.

@@ -87,6 +87,7 @@ func Run(ctx context.Context, p Plan, d Driver, o Options) (Account, error) {
 
 // start begins sending. The channel closes when the last intended time is past.
 func (l *loop) start() (finished <-chan struct{}, stop func(), err error) {
+	l.spun = plainPacer{}.spun
 	if l.plan.Closed() {
 		over := make(chan struct{})
 		l.closedLoop()
@@ -103,6 +104,7 @@ func (l *loop) start() (finished <-chan struct{}, stop func(), err error) {
 			return nil, nil, err
 		}
 	}
+	l.spun = pace.spun
 	open := &openLoop{loop: l, pacer: pace, warmup: l.plan.warmupSchedule(), schedule: schedule}
 	open.begin()
 	return open.finished, pace.close, nil
