@@ -81,6 +81,7 @@ type judge struct {
 	drifts   map[string]drift       // by time and trial
 	splits   map[int]stat.SplitNull // by number of trials
 
+	divided     int // cells that alpha is divided over as well; 0 for none
 	first, last int // planned blocks in (first, last] judge
 	stage       int // or those of this stage alone; -1 for none
 }
@@ -109,7 +110,7 @@ func newJudge(f Folder) *judge {
 
 // confidence is that of each interval claim: alpha is divided by the number of claims and of looks.
 func (j *judge) confidence() float64 {
-	return 1 - alpha/float64(max(j.claims, 1)*max(len(j.looks), 1))
+	return 1 - alpha/float64(max(j.claims, 1)*max(len(j.looks), 1)*max(j.divided, 1))
 }
 
 // counts reports whether the trial takes part in statistics.

@@ -39,7 +39,29 @@ func (j *judge) hypothesis(h *assay.Hypothesis) (assay.Verdict, Grounds) {
 		incomplete(g.Findings)
 	}
 	j.fillVerdict(&v, h, g.Findings)
+	if note := j.oneOfMany(h, v.Verdict, g.Findings); note != "" {
+		v.Notes = append(v.Notes, note)
+	}
 	return v, g
+}
+
+// oneOfMany says that a FAIL rests on one of many cells by so little that it may be chance: a claim about
+// several cells fails by any of them, each at the confidence of the claim, so that the chance to be wrong
+// grows with their number. That PASS takes all of them costs it nothing (Berger, Technometrics 24, 1982).
+// The verdict stands, since it is what the printed interval says.
+func (j *judge) oneOfMany(h *assay.Hypothesis, verdict assay.Status, findings []Finding) string {
+	if verdict != assay.Fail || len(findings) < 2 || !h.Kind.Interval() {
+		return ""
+	}
+	j.divided = len(findings)
+	confidence := j.confidence()
+	again, _, _ := combined(h, j.findings(h))
+	j.divided = 0
+	if again == assay.Fail {
+		return ""
+	}
+	return fmt.Sprintf("one of %d: with alpha divided over the %d cells that the claim leaves open (%.4g%% confidence each) none contradicts it; so may chance, where all are close to the bound. Register the cell by itself and measure anew",
+		len(findings), len(findings), 100*confidence)
 }
 
 // stoppedAtLook reports whether the log ends at a look at which this hypothesis cannot be decided

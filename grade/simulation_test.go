@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/assaybench/assay"
@@ -174,6 +175,42 @@ func TestOnTheBound(t *testing.T) {
 	}
 	if float64(pass+fail)/float64(seeds) > alpha {
 		t.Errorf("on the bound: %d PASS and %d FAIL of %d", pass, fail, seeds)
+	}
+}
+
+// A claim that leaves a factor open fails by any of its cells: the more of them lie exactly on the bound,
+// the more often one is wholly outside by chance. What does not outlast the division of alpha over the
+// cells is noted, so that the FAILs without the note keep to alpha.
+func TestFailsByOneOfManyCells(t *testing.T) {
+	seeds := seedsOr(600)
+	for _, cells := range []int{1, 2, 4, 8} {
+		fails, bare := 0, 0
+		for seed := range uint64(seeds) {
+			levels := []string{"n"}
+			for i := range cells {
+				levels = append(levels, fmt.Sprint(i))
+			}
+			b := newBench(t, 12, levels, []string{"side", "a", "b"}).measure("m", "files/s", assay.More)
+			b.seed = seed
+			b.claim(assay.Hypothesis{Kind: assay.Ratio, Measure: ref(t, "m"), Of: assay.Cell{"side": "a"}, To: assay.Cell{"side": "b"}, Expect: expect(t, "> 1")})
+			rng := rand.New(rand.NewPCG(seed, 31))
+			b.run(0, "s", func(_ Step, tr *assay.Trial) {
+				tr.Measures["m"] = assay.Num(100 * math.Exp(0.03*rng.NormFloat64()))
+			})
+			if v := b.verdict(); v.Verdict == assay.Fail {
+				fails++
+				if !strings.Contains(strings.Join(v.Notes, "; "), "one of ") {
+					bare++
+				}
+			}
+		}
+		t.Logf("%d cells on the bound: FAIL in %.1f%%, without the note in %.1f%%", cells, 100*float64(fails)/float64(seeds), 100*float64(bare)/float64(seeds))
+		if float64(bare) > alpha*float64(seeds) {
+			t.Errorf("%d cells on the bound: FAIL without a note in %d of %d", cells, bare, seeds)
+		}
+		if cells == 8 && float64(fails) < 2*alpha*float64(seeds) {
+			t.Errorf("%d cells on the bound: FAIL in %d of %d; there is nothing to note", cells, fails, seeds)
+		}
 	}
 }
 
