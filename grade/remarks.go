@@ -10,7 +10,8 @@ import (
 )
 
 // remarks are what the records say that no hypothesis asked for: figures that cannot all be right by
-// Little's law, a curve that flattens while nothing is busy, operations that depend on one another.
+// Little's law, a curve that flattens while nothing is busy, processors that
+// command and targets share, operations that depend on one another.
 func (j *judge) remarks() []string {
 	var list []string
 	for i := range j.plan.Cells[:j.plan.Main()] {
@@ -19,6 +20,7 @@ func (j *judge) remarks() []string {
 		}
 	}
 	list = append(list, j.quanta()...)
+	list = append(list, j.shared()...)
 	list = append(list, j.serialisations()...)
 	return append(list, j.dependent()...)
 }
