@@ -27,7 +27,8 @@ func (f fingerprints) of(path string) (string, error) {
 	if err := syscall.Stat(path, &st); err != nil {
 		return "", fmt.Errorf("hash %s: %w", path, err)
 	}
-	now := fingerprint{inode: st.Ino, size: uint64(st.Size), mtime: st.Mtim, ctime: st.Ctim}
+	now := fingerprint{inode: st.Ino, size: uint64(st.Size)}
+	now.mtime, now.ctime = changed(&st)
 	old, ok := f[path]
 	if now.digest = old.digest; ok && now == old {
 		return old.digest, nil

@@ -6,8 +6,6 @@ import (
 	"runtime"
 	"slices"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // calibrationSteps is how many steps a calibration takes: some 10 ms, long enough that neither the
@@ -90,10 +88,8 @@ func together(cpus []int) time.Duration {
 		go func() {
 			// The goroutine ends without unlocking, and its pinned thread with it.
 			runtime.LockOSThread()
-			var set unix.CPUSet
-			set.Set(cpu)
 			// Note: where pinning is forbidden the scheduler spreads the threads, only less surely.
-			_ = unix.SchedSetaffinity(0, &set)
+			_ = setAffinity(0, []int{cpu})
 			ready <- struct{}{}
 			<-start
 			done <- chain(calibrationSteps)
@@ -112,9 +108,9 @@ func together(cpus []int) time.Duration {
 
 // allowedCPUs are the numbers of the cores that this process may use.
 func allowedCPUs() ([]int, error) {
-	var set unix.CPUSet
-	if err := unix.SchedGetaffinity(0, &set); err != nil {
+	cpus, err := affinity(0)
+	if err != nil {
 		return nil, fmt.Errorf("ask for cores: %w", err)
 	}
-	return members(set), nil
+	return cpus, nil
 }

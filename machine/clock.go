@@ -49,21 +49,6 @@ func clockRead() float64 {
 	return float64(time.Since(start)) / n
 }
 
-func timerWakeup(ctx context.Context) (float64, error) {
-	const pause = 200 * time.Microsecond
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	late := make([]time.Duration, 0, 100)
-	for range 100 {
-		request := unix.NsecToTimespec(int64(pause))
-		start := time.Now()
-		if err := unix.ClockNanosleep(unix.CLOCK_MONOTONIC, 0, &request, nil); err == nil { // else interrupted by a signal
-			late = append(late, time.Since(start)-pause)
-		}
-	}
-	return middle(late), context.Cause(ctx)
-}
-
 func goWakeup(ctx context.Context) (float64, error) {
 	const pause = time.Millisecond
 	late := make([]time.Duration, 0, 30)
@@ -85,12 +70,13 @@ func middle(d []time.Duration) float64 {
 }
 
 func pipeWakeup(ctx context.Context) (float64, error) {
-	var there, back [2]int
-	if err := unix.Pipe2(there[:], unix.O_CLOEXEC); err != nil {
+	there, err := pipe()
+	if err != nil {
 		return 0, fmt.Errorf("open pipe: %w", err)
 	}
 	defer closeAll(there[0], there[1])
-	if err := unix.Pipe2(back[:], unix.O_CLOEXEC); err != nil {
+	back, err := pipe()
+	if err != nil {
 		return 0, fmt.Errorf("open pipe: %w", err)
 	}
 	defer closeAll(back[0], back[1])

@@ -190,11 +190,11 @@ func (j *Journal) SetAffinity(pid int, cpus []int) error {
 	if !ok {
 		return fmt.Errorf("set affinity of process %d: there is none", pid)
 	}
-	var was unix.CPUSet
-	if err := unix.SchedGetaffinity(pid, &was); err != nil {
+	was, err := affinity(pid)
+	if err != nil {
 		return fmt.Errorf("set affinity of process %d: ask for the present one: %w", pid, err)
 	}
-	e := entry{PID: pid, Started: started, CPUs: members(was)}
+	e := entry{PID: pid, Started: started, CPUs: was}
 	if _, known := j.original(e.key()); !known {
 		if err := j.write(e); err != nil {
 			return err
@@ -204,14 +204,6 @@ func (j *Journal) SetAffinity(pid int, cpus []int) error {
 		return fmt.Errorf("set affinity of process %d to cores %v: %w", pid, cpus, err)
 	}
 	return nil
-}
-
-func setAffinity(pid int, cpus []int) error {
-	var set unix.CPUSet
-	for _, c := range cpus {
-		set.Set(c)
-	}
-	return unix.SchedSetaffinity(pid, &set)
 }
 
 // startOf is when a process started, in ticks after boot, which tells it from a later one of the
@@ -303,15 +295,4 @@ func (j *Journal) putBack(first, last entry) (note string, err error) {
 func (j *Journal) Close() (restored []string, err error) {
 	restored, err = j.Restore()
 	return restored, errors.Join(err, j.file.Close())
-}
-
-// members are the cores in a set.
-func members(set unix.CPUSet) []int {
-	var cpus []int
-	for i := 0; len(cpus) < set.Count(); i++ {
-		if set.IsSet(i) {
-			cpus = append(cpus, i)
-		}
-	}
-	return cpus
 }

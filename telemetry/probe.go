@@ -126,7 +126,7 @@ func newReadProber(pattern string, bytes int) (*readProber, error) {
 		bytes = probeBytes
 	}
 	bytes = (bytes + alignment - 1) / alignment * alignment
-	return &readProber{files: files, random: rand.New(rand.NewPCG(uint64(len(files)), uint64(bytes))), block: aligned(bytes), direct: true}, nil
+	return &readProber{files: files, random: rand.New(rand.NewPCG(uint64(len(files)), uint64(bytes))), block: aligned(bytes), direct: directIO != 0}, nil
 }
 
 // alignment is what O_DIRECT asks of addresses, lengths and places on every common file system.
@@ -156,7 +156,7 @@ func (p *readProber) Probe(context.Context) (time.Duration, error) {
 	}
 	if !p.direct {
 		// No read-ahead, and nothing left behind: what it warmed it would later measure.
-		err := errors.Join(unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_RANDOM), p.evict(f, at))
+		err := errors.Join(noReadAhead(int(f.Fd())), p.evict(f, at))
 		if err != nil {
 			return 0, fmt.Errorf("evict %s: %w", path, err)
 		}
@@ -180,13 +180,13 @@ func (p *readProber) Probe(context.Context) (time.Duration, error) {
 
 // evict drops the block at a place from the page cache.
 func (p *readProber) evict(f *os.File, at int64) error {
-	return unix.Fadvise(int(f.Fd()), at, int64(len(p.block)), unix.FADV_DONTNEED)
+	return dropCached(int(f.Fd()), at, int64(len(p.block)))
 }
 
 // open opens past the page cache where the file system can, else reads are preceded by an eviction.
 func (p *readProber) open(path string) (*os.File, error) {
 	if p.direct {
-		f, err := os.OpenFile(path, os.O_RDONLY|unix.O_DIRECT, 0)
+		f, err := os.OpenFile(path, os.O_RDONLY|directIO, 0)
 		if !errors.Is(err, unix.EINVAL) {
 			return f, err
 		}

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -112,23 +111,6 @@ func mincore(path string) (pages, resident int64, err error) {
 	return pages, resident, nil
 }
 
-func mincoreRange(fd int, at int64, length int, page int64) (resident int64, err error) {
-	mapped, err := unix.Mmap(fd, at, length, unix.PROT_READ, unix.MAP_SHARED)
-	if err != nil {
-		return 0, fmt.Errorf("map: %w", err)
-	}
-	defer func() { err = errors.Join(err, unix.Munmap(mapped)) }()
-	vector := make([]byte, (int64(length)+page-1)/page)
-	_, _, errno := unix.Syscall(unix.SYS_MINCORE, uintptr(unsafe.Pointer(&mapped[0])), uintptr(length), uintptr(unsafe.Pointer(&vector[0])))
-	if errno != 0 {
-		return 0, fmt.Errorf("mincore: %w", errno)
-	}
-	for _, v := range vector {
-		resident += int64(v & 1)
-	}
-	return resident, nil
-}
-
 // maySeeCache reports whether mincore tells the truth about a file to this process.
 func maySeeCache(path string, stat os.FileInfo) bool {
 	if unix.Geteuid() == 0 {
@@ -186,7 +168,7 @@ func evictFile(path string) error {
 	if err := f.Sync(); err != nil && !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.EROFS) {
 		return err
 	}
-	return unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED)
+	return dropCached(int(f.Fd()), 0, 0)
 }
 
 // EvictPatterns evicts the files of all patterns (file, glob or folder).

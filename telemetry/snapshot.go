@@ -82,7 +82,7 @@ func clocks() (monotonic, realtime, boottime int64) {
 	for range 5 {
 		m := clockNS(unix.CLOCK_MONOTONIC)
 		rt := clockNS(unix.CLOCK_REALTIME)
-		bt := clockNS(unix.CLOCK_BOOTTIME)
+		bt := clockNS(sinceBoot)
 		if gap := clockNS(unix.CLOCK_MONOTONIC) - m; gap < best {
 			best, monotonic, realtime, boottime = gap, m, rt, bt
 		}

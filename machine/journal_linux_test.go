@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // TestMain lets the tests start this program again as a process that changes the machine and is
@@ -67,8 +65,8 @@ func TestKilledProcessIsUndoneAtTheNextStart(t *testing.T) {
 	dir := t.TempDir()
 	governor := filepath.Join(dir, "governor")
 	put(t, governor, "powersave\n")
-	var before unix.CPUSet
-	if err := unix.SchedGetaffinity(os.Getpid(), &before); err != nil {
+	before, err := affinity(os.Getpid())
+	if err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(os.Args[0])
@@ -86,9 +84,8 @@ func TestKilledProcessIsUndoneAtTheNextStart(t *testing.T) {
 		t.Errorf("child says %q", got)
 	}
 	holds(t, governor, "userspace\n")
-	var confined unix.CPUSet
-	if err := unix.SchedGetaffinity(os.Getpid(), &confined); err != nil || confined.Count() != 1 {
-		t.Errorf("affinity = %v, %v, want core 0", members(confined), err)
+	if confined, err := affinity(os.Getpid()); err != nil || len(confined) != 1 {
+		t.Errorf("affinity = %v, %v, want core 0", confined, err)
 	}
 	if _, _, err := OpenJournal(dir); err == nil {
 		t.Error("a journal that another process holds was opened")
@@ -101,9 +98,8 @@ func TestKilledProcessIsUndoneAtTheNextStart(t *testing.T) {
 		t.Fatalf("OpenJournal = %q, %v, want two restored", restored, err)
 	}
 	holds(t, governor, "powersave\n")
-	var after unix.CPUSet
-	if err := unix.SchedGetaffinity(os.Getpid(), &after); err != nil || !slices.Equal(members(after), members(before)) {
-		t.Errorf("affinity = %v, %v, want %v again", members(after), err, members(before))
+	if after, err := affinity(os.Getpid()); err != nil || !slices.Equal(after, before) {
+		t.Errorf("affinity = %v, %v, want %v again", after, err, before)
 	}
 	if again, err := j.Close(); err != nil || len(again) != 0 {
 		t.Errorf("Close() = %q, %v, want nothing left", again, err)
