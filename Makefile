@@ -4,6 +4,7 @@
 # make race    the tests under the race detector
 # make fuzz    a minute of fuzzing for each parser
 # make traps   situations in which a clean-looking number is wrong, five variants of each
+# make studies the studies, a module of their own: vet, and tests that hold their committed results
 # make bench   benchmarks beside peers, into BENCHMARKS.md
 
 GO ?= go
@@ -36,6 +37,9 @@ fuzz:
 
 traps:
 	./scripts/traps
+
+studies:
+	cd studies && $(GO) vet ./... && $(GO) test -timeout 10m ./...
 
 bench: build
 	./scripts/bench
