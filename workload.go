@@ -104,6 +104,8 @@ type Load struct {
 	InFlight int
 	// Late says that an arrival without a slot is sent late instead of dropped.
 	Late bool
+	// Phases asks for the times of the phases of operations.
+	Phases bool
 	// Operations is "all" to keep every operation in Parquet.
 	Operations string
 }

@@ -33,7 +33,7 @@ func (t *trial) load(ctx context.Context, w *assay.Workload, end context.CancelC
 		t.refuse(ctx, err)
 		return
 	}
-	account, err := load.Run(ctx, plan, d, load.Options{Dir: t.dir, Tick: t.tick(w.Hung.After, end)})
+	account, err := load.Run(ctx, plan, d, load.Options{Dir: t.dir, Phases: w.Load.Phases, Tick: t.tick(w.Hung.After, end)})
 	err = errors.Join(err, d.Close())
 	switch {
 	case errors.Is(context.Cause(ctx), errCap):

@@ -26,6 +26,8 @@ type Account struct {
 	Valid         bool      `json:"valid"`
 	VoidBy        []string  `json:"void_by"`
 	Notes         []string  `json:"notes"`
+	// Phases are the phases of operations by name, if they were asked for.
+	Phases map[string]PhaseTimes `json:"phases,omitempty"`
 
 	Closed      bool              `json:"-"` // a closed loop: the target set the pace
 	Overload    bool              `json:"-"` // the target could not keep up with the schedule
@@ -37,7 +39,6 @@ type Account struct {
 	InFlightSum time.Duration     `json:"-"` // in-flight integrated over time, drain included
 	OwnDelay    Quantiles         `json:"-"` // from intended (or the slot becoming free) to the driver
 	Failures    map[Class]string  `json:"-"` // the first error of each class
-	Phases      map[string]int64  `json:"-"` // mean time of each phase in ns, if asked for
 	Histograms  map[string]Series `json:"-"`
 	Batches     [][]hist.Bucket   `json:"-"` // response times of operations that ended ok, in order of time, if asked for
 }
@@ -68,7 +69,7 @@ func (l *loop) account(r *recorder, w *health, interrupted bool) Account {
 	a.OwnDelay = quantilesOf(&sum.own, 0)
 	a.InFlightMean = sum.inFlight.Seconds() / seconds
 	a.InFlightSum = sum.inSystem
-	a.Failures, a.Phases = sum.failures, sum.phases
+	a.Failures, a.Phases = sum.failures, sum.phases.times()
 	c := l.driver.Connections()
 	a.Connections, a.Opened, a.Remotes = c.Peak, c.Opened, c.Remotes
 	judge(&a, l.plan, sum, w.clocksApart())
@@ -88,15 +89,13 @@ type sums struct {
 	arrived, left [parts]int64
 	answered      [parts]int64
 	failures      map[Class]string
-	phases        map[string]int64
+	phases        phaseBook
 }
 
 // sum adds the pages up. The book must be closed.
 func (l *loop) sum() *sums {
-	s := &sums{failures: map[Class]string{}, phases: map[string]int64{}}
+	s := &sums{failures: map[Class]string{}}
 	var seconds []tally
-	var phase [phases]time.Duration
-	var phased int64
 	for _, p := range l.book.pages {
 		s.warmup.add(&p.warmup)
 		for len(seconds) < len(p.seconds) {
@@ -118,9 +117,8 @@ func (l *loop) sum() *sums {
 				s.failures[Class(c)] = err.Error()
 			}
 		}
-		phased += p.phased
-		for i, d := range p.phase {
-			phase[i] += d
+		if p.phase != nil {
+			s.phases.merge(p.phase)
 		}
 	}
 	var whole tally
@@ -129,11 +127,6 @@ func (l *loop) sum() *sums {
 		whole.add(&seconds[i])
 	}
 	s.window, s.completed = whole.ledger(), whole.completed
-	for i, d := range phase {
-		if phased > 0 {
-			s.phases[phaseNames[i]] = int64(d) / phased
-		}
-	}
 	return s
 }
 

@@ -28,12 +28,11 @@ type page struct {
 	// seconds of the window by intended time; the one after the last holds what is beyond it.
 	seconds []tally
 
-	*times                         // since the last turn
-	own      hist.Histogram        // delays that are the generator's, of the window
-	phase    [phases]time.Duration // summed, of the operations that ended ok
-	phased   int64                 // how many these are
-	inFlight time.Duration         // time in flight within the window, summed
-	inSystem time.Duration         // time in flight at all, summed
+	*times                  // since the last turn
+	own      hist.Histogram // delays that are the generator's, of the window
+	phase    *phaseBook     // nil until there are phases
+	inFlight time.Duration  // time in flight within the window, summed
+	inSystem time.Duration  // time in flight at all, summed
 	// By part of the window: arrivals, those that have left (dropped ones at once), and answers.
 	arrived, left, answered [parts]int64
 	first                   [classes]error // the first error of each class
@@ -166,10 +165,10 @@ func (b *book) enter(p *page, op *Operation, class Class, now time.Duration) {
 		}
 	}
 	if op.phased && class == 0 {
-		p.phased++
-		for i, d := range op.spent {
-			p.phase[i] += d
+		if p.phase == nil {
+			p.phase = new(phaseBook)
 		}
+		p.phase.enter(op)
 	}
 	if p.keep {
 		p.rows = append(p.rows, rowOf(op, class, now))

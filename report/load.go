@@ -31,6 +31,8 @@ type LoadAccount struct {
 	Valid         bool             `json:"valid"`
 	VoidBy        []string         `json:"void_by"`
 	Notes         []string         `json:"notes"`
+	// Phases are the phases of operations by name, if they were asked for.
+	Phases map[string]LoadPhase `json:"phases,omitempty"`
 	// Within are the intervals on quantiles of Response, for people: by [LoadInterval.Quantile].
 	Within []LoadInterval `json:"-"`
 }
@@ -75,6 +77,7 @@ func LoadText(w io.Writer, a LoadAccount, width int, quiet, colour bool) error {
 	if !quiet {
 		a.ledger(p)
 		a.times(p)
+		a.phases(p)
 		a.generator(p)
 	}
 	p.notes(a.Notes)

@@ -54,6 +54,17 @@ func TestLoadIntervals(t *testing.T) {
 	}
 }
 
+// Phases stand in the order in which operations pass through them, those that there were.
+func TestLoadPhases(t *testing.T) {
+	a := overloaded()
+	a.Phases = map[string]LoadPhase{
+		"wait":    {Operations: 2000, Mean: 2_100_000, P50: ns(2_000_000), P99: ns(90_000_000)},
+		"connect": {Operations: 120, Mean: 81_000, P50: ns(75_000)},
+		"write":   {Operations: 2000, Mean: 21_000, P50: ns(19_000), P99: ns(61_000)},
+	}
+	golden(t, "load-phases.txt", []byte(loadText(t, a, false)))
+}
+
 // A quantile that the count does not support is absent, and the text says so.
 func TestLoadPrintsNoUnsupportedQuantile(t *testing.T) {
 	few := overloaded()

@@ -44,6 +44,9 @@ func (f *filler) load(n *yaml.Node) *assay.Load {
 	if n := o.get("operations"); n != nil {
 		l.Operations = f.choice(n, "load: operations", "all")
 	}
+	if n := o.get("phases"); n != nil {
+		l.Phases = f.choice(n, "load: phases", "true", "false") == "true"
+	}
 	if n := o.get("in_flight"); n != nil {
 		if s, _ := f.string(n, "load: in_flight"); s != "auto" {
 			l.InFlight = f.count(n, "load: in_flight", 1)

@@ -215,7 +215,7 @@ func TestUnbuiltKeys(t *testing.T) {
 	}
 	_, err = Read("e.yaml", text, Host{CPUs: 2, Unbuilt: []string{"load", "target", "probes", "kill", "refine"}})
 	want := "e.yaml:7:1: \"target\" is not built yet\ne.yaml:28:1: \"load\" is not built yet\n" +
-		"e.yaml:52:1: \"probes\" is not built yet\ne.yaml:56:1: \"kill\" is not built yet"
+		"e.yaml:53:1: \"probes\" is not built yet\ne.yaml:57:1: \"kill\" is not built yet"
 	if err == nil || err.Error() != want {
 		t.Errorf("got:\n%v\nwant:\n%s", err, want)
 	}

@@ -237,3 +237,26 @@ func TestLoadPrintsIntervals(t *testing.T) {
 		}
 	}
 }
+
+// Phases are timed where they are asked for, and only there; a connection that is used again is not
+// connected again.
+func TestLoadTimesPhases(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	defer server.Close()
+	run := func(flags ...string) string {
+		var out, err bytes.Buffer
+		Main(append([]string{"load", server.URL, "--clients", "1", "--for", "200ms"}, flags...), strings.NewReader(""), &out, &err)
+		return out.String()
+	}
+	phases := hasKeys(t, "phases", object(t, run("--phases", "--json"))["phases"], "resolve", "connect", "write", "wait", "read")
+	hasKeys(t, "wait", phases["wait"], "operations", "mean_ns", "p50_ns", "p99_ns")
+	if n := phases["connect"].(map[string]any)["operations"]; n != 1.0 {
+		t.Errorf("%v operations connected, want 1", n)
+	}
+	if text := run("--phases"); !strings.Contains(text, "Phases") || !strings.Contains(text, "wait ") {
+		t.Errorf("the text lacks the phases:\n%s", text)
+	}
+	if _, ok := object(t, run("--json"))["phases"]; ok {
+		t.Error("phases stand in an account that was not asked for them")
+	}
+}

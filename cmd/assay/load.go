@@ -26,7 +26,7 @@ type loadFlags struct {
 	rate, clients                 string
 	think, duration, warmup       string
 	timeout, inFlight, arrivals   string
-	late                          bool
+	late, phases                  bool
 	method, body, version         string
 	headers, allowHosts           []string
 	noKeepAlive, insecure         bool
@@ -65,6 +65,7 @@ func (f *loadFlags) bindShape(c *cobra.Command) {
 	s.BoolVar(&f.late, "late", false, "send an arrival that finds no slot late instead of dropping it")
 	s.StringVar(&f.operations, "operations", "", "all: keep every operation in operations.parquet (needs --out)")
 	s.StringVar(&f.out, "out", "", "`folder` for the interval logs")
+	s.BoolVar(&f.phases, "phases", false, "time the phases of operations too: resolve, connect, tls, write, wait, read")
 	s.StringVar(&f.counter, "counter", "", "the target's own count of requests, `URL#FIELD` of metrics or JSON, read before and after")
 }
 
@@ -131,13 +132,13 @@ func sendLoad(c *cobra.Command, l assay.Load, f *loadFlags, tick func(load.Progr
 			return load.Account{}, errors.Join(fmt.Errorf("make folder: %w", err), d.Close())
 		}
 	}
-	account, err := load.Run(c.Context(), plan, d, load.Options{Dir: f.out, Tick: tick, Batches: true})
+	account, err := load.Run(c.Context(), plan, d, load.Options{Dir: f.out, Tick: tick, Batches: true, Phases: l.Phases})
 	return account, errors.Join(err, d.Close())
 }
 
 // load is the load that the flags describe.
 func (f *loadFlags) load(address string) (assay.Load, error) {
-	l := assay.Load{Driver: "http", Arrivals: f.arrivals, Late: f.late, Operations: f.operations, SeedBy: "block"}
+	l := assay.Load{Driver: "http", Arrivals: f.arrivals, Late: f.late, Operations: f.operations, SeedBy: "block", Phases: f.phases}
 	var errs []error
 	if f.rate != "" && f.clients != "" || f.rate == "" && f.clients == "" {
 		errs = append(errs, errors.New("load: want exactly one of --rate (an open loop) and --clients (a closed one)"))
