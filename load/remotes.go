@@ -32,7 +32,7 @@ func (a *Account) remarkRemotes(c Connections) {
 	case c.Moves > 0:
 		a.note("the name was resolved to other addresses %d times; operations by address: %s", c.Moves, strings.Join(shares, ", "))
 	case skewed(c.Remotes, all):
-		a.note("skew: the %d addresses behind the name got unequal shares of the operations: %s; the figures are of one of them by %.0f%%, an equal share is %.0f%%", len(c.Remotes), strings.Join(shares, ", "), 100*float64(most)/float64(all), 100/float64(len(c.Remotes)))
+		a.note("skew: the %d addresses behind the name got unequal shares of the operations: %s; %.0f%% of what was measured is one of them, an equal share is %.0f%%", len(c.Remotes), strings.Join(shares, ", "), 100*float64(most)/float64(all), 100/float64(len(c.Remotes)))
 	default:
 		a.note("the %d addresses behind the name got equal shares of the operations: %s", len(c.Remotes), strings.Join(shares, ", "))
 	}
