@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"net"
@@ -298,6 +299,18 @@ type meter struct {
 	every time.Duration
 	mu    sync.Mutex
 	next  time.Time
+	// served is the requests, late those that left long after their moment: too many of these, and the
+	// machine, not the meter, was the limit.
+	served, late int
+}
+
+// heldUp is the share of requests that the machine kept beyond their moment, if it is more than a
+// hundredth: there is then no capacity to be found.
+func (m *meter) heldUp() (share float64, ok bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	share = float64(m.late) / float64(max(m.served, 1))
+	return share, share > 0.01
 }
 
 func (m *meter) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
@@ -309,43 +322,86 @@ func (m *meter) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	m.next = at.Add(m.every)
 	m.mu.Unlock()
 	time.Sleep(time.Until(at))
+	m.mu.Lock()
+	m.served++
+	if time.Since(at) > 20*time.Millisecond {
+		m.late++
+	}
+	m.mu.Unlock()
 	w.WriteHeader(http.StatusNoContent)
 }
 
 // TestFindOnRateLimitedServers finds the capacity of real servers. ASSAY_TEST_FINDS=10 does it ten
-// times, with longer loads.
+// times, two at a time, with longer loads; each takes a minute or more on a quiet machine, and says in
+// one line what it found. By a model of such a server, loads of 2 s hold its capacity in 91% of the
+// brackets, and to within a hundredth in all of them; loads of 3 s in 95%, and take a third longer: what
+// is half a per cent too much for a target shows in a queue only after tens of seconds.
 func TestFindOnRateLimitedServers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short: make test executes it")
 	}
-	times, length, budget := 1, "1s", "15s"
-	if n, err := strconv.Atoi(os.Getenv("ASSAY_TEST_FINDS")); err == nil {
-		times, length, budget = n, "3s", "60,30m"
+	n, err := strconv.Atoi(os.Getenv("ASSAY_TEST_FINDS"))
+	if err != nil {
+		// One brief search: a load of a second cannot tell a rate from one that is 6% lower.
+		findLimited(t, 0, "1s", "15s", 0.06)
+		return
 	}
-	for i := range times {
-		r := rand.New(rand.NewPCG(uint64(i), 9))
-		capacity := 150 + 350*r.Float64()
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		server := &http.Server{Handler: &meter{every: time.Duration(float64(time.Second) / capacity)}}
-		go server.Serve(l)
-		var out, progress strings.Builder
-		code := Main([]string{"find", "http://" + l.Addr().String() + "/", "--meets", "p90(response_time) < 100ms", "--meets", "errors < 5%",
-			"--for", length, "--warmup", "200ms", "--timeout", "2s", "--from", "80/s", "--budget", budget, "--json"}, nil, &out, &progress)
-		server.Close()
-		var f report.FoundRate
-		if err := json.Unmarshal([]byte(out.String()), &f); err != nil {
-			t.Fatalf("%v: %s%s", err, out.String(), progress.String())
-		}
-		t.Logf("capacity %.1f/s: exit %d\n%s", capacity, code, textOf(t, f))
-		// A load of a second cannot tell a rate from one that is 6% lower.
-		if f.Low == nil || *f.Low > 1.06*capacity || f.High != nil && *f.High < 0.98*capacity {
-			t.Errorf("capacity %.1f is not in the bracket", capacity)
-		}
-		if code == 0 && f.High == nil || code != 0 && code != 3 || (code == 0) != f.Valid {
-			t.Errorf("exit status %d", code)
+	for i := range n {
+		t.Run(strconv.Itoa(i+1), func(t *testing.T) {
+			t.Parallel()
+			findLimited(t, i, "2s", "60,30m", 0.01)
+		})
+	}
+}
+
+// findLimited finds the capacity of the nth server. Both ends of the bracket may be off by that share.
+func findLimited(t *testing.T, n int, length, budget string, off float64) {
+	r := rand.New(rand.NewPCG(uint64(n), 9))
+	capacity := 150 + 350*r.Float64()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	limit := &meter{every: time.Duration(float64(time.Second) / capacity)}
+	server := &http.Server{Handler: limit}
+	go server.Serve(l)
+	defer server.Close()
+	begun := time.Now()
+	var out, progress strings.Builder
+	code := Main([]string{"find", "http://" + l.Addr().String() + "/", "--meets", "p90(response_time) < 100ms", "--meets", "errors < 5%",
+		"--for", length, "--warmup", "200ms", "--timeout", "2s", "--from", "80/s", "--budget", budget, "--json"}, nil, &out, &progress)
+	var f report.FoundRate
+	if err := json.Unmarshal([]byte(out.String()), &f); err != nil {
+		t.Fatalf("%v: %s%s", err, out.String(), progress.String())
+	}
+	holds := f.Low != nil && *f.Low <= (1+off)*capacity && (f.High == nil || *f.High >= (1-off)*capacity)
+	if length != "1s" {
+		holds = holds && f.High != nil && *f.High <= 1.1001**f.Low
+	}
+	t.Logf("capacity %.1f/s: %s; %d loads, %d void, in %.0f s; exit status %d", capacity, bracketText(f), len(f.Probes), voidLoads(f), time.Since(begun).Seconds(), code)
+	if share, ok := limit.heldUp(); ok && !holds {
+		t.Skipf("the machine held %.0f%% of the server's own answers up by 20 ms and more: its capacity was not %.1f/s", 100*share, capacity)
+	}
+	if !holds {
+		t.Errorf("capacity %.1f is not in the bracket, or the bracket is wider than 10%%:\n%s", capacity, textOf(t, f))
+	}
+	if code == 0 && f.High == nil || code != 0 && code != 3 || (code == 0) != f.Valid {
+		t.Errorf("exit status %d", code)
+	}
+}
+
+func bracketText(f report.FoundRate) string {
+	if f.Low == nil || f.High == nil {
+		return "no bracket"
+	}
+	return fmt.Sprintf("bracket %.1f to %.1f, %.1f%% wide", *f.Low, *f.High, 100*(*f.High / *f.Low - 1))
+}
+
+func voidLoads(f report.FoundRate) (n int) {
+	for _, p := range f.Probes {
+		if len(p.VoidBy) > 0 {
+			n++
 		}
 	}
+	return n
 }
