@@ -273,7 +273,7 @@ func (c claim) sayGuard(name string) string {
 		why += " (asked: " + bound + ")"
 	}
 	text := "the guard " + name + " voids the figures, because " + why
-	if void, all := c.voids(nil); void > 0 { // steady voids claims, and no trial
+	if void, all := c.voids(nil); void > 0 && name != "steady" { // steady voids claims, and no trial
 		text += "; " + Percent(void, all) + " trials are void"
 	}
 	return text
