@@ -279,18 +279,15 @@ func (b *Bench) fewPorts(trap bool) (Said, error) {
 }
 
 func (b *Bench) limited(trap bool) (Said, error) {
-	dir, err := os.MkdirTemp("/sys/fs/cgroup/memory", "assay-traps-")
-	if err != nil {
-		return Said{Noise: "no control group with a limit on memory: " + err.Error()}, nil
-	}
-	defer os.Remove(dir)
 	limit := 1 << 30
 	if trap {
 		limit = 64 << 20
 	}
-	if err := os.WriteFile(filepath.Join(dir, "memory.limit_in_bytes"), fmt.Append(nil, limit), 0); err != nil {
-		return Said{Noise: "no limit on memory: " + err.Error()}, nil
+	dir, remove, err := memoryGroup(limit)
+	if err != nil {
+		return Said{Noise: "no control group with a limit on memory: " + err.Error()}, nil
 	}
+	defer remove()
 	if err := b.bigInput(80 + b.Rand.IntN(40)); err != nil {
 		return Said{}, err
 	}

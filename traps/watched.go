@@ -126,6 +126,23 @@ func freePort() (string, error) {
 	return strconv.Itoa(l.Addr().(*net.TCPAddr).Port), nil
 }
 
+// memoryGroup makes a control group with a limit on memory; an error says why there can be none here.
+func memoryGroup(limit int) (dir string, remove func(), err error) {
+	nothing := func() {}
+	file := "memory.limit_in_bytes"
+	if dir, err = os.MkdirTemp("/sys/fs/cgroup/memory", "assay-traps-"); err != nil {
+		file = "memory.max"
+		if dir, err = os.MkdirTemp("/sys/fs/cgroup", "assay-traps-"); err != nil {
+			return "", nothing, err
+		}
+	}
+	remove = func() { os.Remove(dir) }
+	if err = os.WriteFile(filepath.Join(dir, file), strconv.AppendInt(nil, int64(limit), 10), 0); err != nil {
+		remove()
+	}
+	return dir, remove, err
+}
+
 // group makes a control group with a processor quota; an error says why there can be none here.
 func group(quota time.Duration) (dir string, remove func(), err error) {
 	nothing := func() {}
