@@ -23,11 +23,12 @@ const footerMagic = 0x53444e4554414f46 // "FOATENDS", little endian
 
 // A Footer is what the last 32 KiB of a file say, where it has a footer.
 type Footer struct {
-	FileID uint64 // the header's, once more
-	X, Y   []float32
+	FileID uint64    // the header's, once more
+	Count  int       // of the values that count, at most Points; the rest of the arrays is filled like them
+	X, Y   []float32 // Points values each
 }
 
-// points returns how many values the arrays of a file's footer hold, 1 to Points.
+// points returns how many values of a file's arrays count, 1 to Points.
 func (c Corpus) points(id uint64) int { return 1 + int(c.draw(id, forPoints)%Points) }
 
 // pointX and pointY are the closed forms of the arrays. All values are exact in a float32.
@@ -36,17 +37,16 @@ func pointY(id uint64, i int) float32 { return float32((id*29+uint64(i)*7)%8191)
 
 // Footer returns the footer of a file that has one, with the arrays in the room of into.
 func (c Corpus) Footer(id uint64, into Footer) Footer {
-	n := c.points(id)
-	f := Footer{FileID: id, X: slices.Grow(into.X[:0], n), Y: slices.Grow(into.Y[:0], n)}
-	for i := range n {
+	f := Footer{FileID: id, Count: c.points(id), X: slices.Grow(into.X[:0], Points), Y: slices.Grow(into.Y[:0], Points)}
+	for i := range Points {
 		f.X = append(f.X, pointX(id, i))
 		f.Y = append(f.Y, pointY(id, i))
 	}
 	return f
 }
 
-// putFooter writes the footer of a file into the first End bytes of b. The room that the arrays do not
-// use is filled like them, so that a wrong count is a wrong row.
+// putFooter writes the footer of a file into the first End bytes of b. The values that do not count are not
+// zero, so that a wrong count is a wrong row.
 func (c Corpus) putFooter(b []byte, id uint64) {
 	b = b[:End]
 	fill(b, id*41, fillerPeriod)
@@ -85,9 +85,9 @@ func DecodeFooter(b []byte, id uint64, into Footer) (Footer, error) {
 	if count > Points {
 		return Footer{}, fmt.Errorf("decode footer: got %d points, want at most %d: %w", count, Points, ErrCorrupt)
 	}
-	f := Footer{FileID: id, X: slices.Grow(into.X[:0], int(count)), Y: slices.Grow(into.Y[:0], int(count))}
-	x, y := b[atX:atX+4*count], b[atY:atY+4*count]
-	for i := range count {
+	f := Footer{FileID: id, Count: int(count), X: slices.Grow(into.X[:0], Points), Y: slices.Grow(into.Y[:0], Points)}
+	x, y := b[atX:atX+4*Points], b[atY:atY+4*Points]
+	for i := range Points {
 		f.X = append(f.X, math.Float32frombits(order.Uint32(x[4*i:])))
 		f.Y = append(f.Y, math.Float32frombits(order.Uint32(y[4*i:])))
 	}

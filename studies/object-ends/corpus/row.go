@@ -13,7 +13,7 @@ import (
 // A Schema says what of a file goes into its row.
 type Schema string
 
-// The schemas: about 200 bytes a row, and up to 33 KiB with the arrays of the footer.
+// The schemas: about 200 bytes a row, and 33 KiB with both arrays of the footer, whole.
 const (
 	Scalar Schema = "scalar"
 	Full   Schema = "full"
@@ -56,9 +56,9 @@ func NewRow(schema Schema, path string, size int64, h Header, footer *Footer) Ro
 	if footer == nil {
 		return row
 	}
-	row.Points = uint32(len(footer.X))
-	row.SumX, row.MinX, row.MaxX = summary(footer.X)
-	row.SumY, row.MinY, row.MaxY = summary(footer.Y)
+	row.Points = uint32(footer.Count)
+	row.SumX, row.MinX, row.MaxX = summary(footer.X[:footer.Count])
+	row.SumY, row.MinY, row.MaxY = summary(footer.Y[:footer.Count])
 	if schema == Full {
 		row.X, row.Y = slices.Clone(footer.X), slices.Clone(footer.Y)
 	}

@@ -92,7 +92,7 @@ func (s *Setting) Flags(flags *flag.FlagSet) {
 	flags.IntVar(&s.Pool, "pool", 0, "`connections` at most; 0: two a file at once, and 8")
 	flags.IntVar(&s.Buffer, "buffer", 100, "`rows` between fetchers and writers")
 	flags.DurationVar(&s.Throttle, "throttle", 0, "`time` that a writer waits at each row")
-	flags.StringVar(&s.Schema, "schema", string(corpus.Scalar), "scalar (200 B a row) or full (up to 33 KiB)")
+	flags.StringVar(&s.Schema, "schema", string(corpus.Scalar), "scalar (200 B a row) or full (33 KiB)")
 	flags.IntVar(&s.Writers, "writers", 1, "`writers`, each with its own Parquet file")
 	flags.IntVar(&s.Processes, "processes", 1, "`processes` on slices of the files, their rows merged")
 	flags.IntVar(&s.Passes, "passes", 1, "`times` that everything is read, by one client")
