@@ -322,12 +322,12 @@ func TestStoreRequests(t *testing.T) {
 	t.Setenv("TEST_KEY", "AKEY")
 	t.Setenv("TEST_SECRET", "very secret")
 	t.Setenv("TEST_TOKEN", "a-token")
-	var seen []string
+	arrived := make(chan string, 3)
 	s := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		signed, _, _ := strings.Cut(r.Header.Get("Authorization"), ",")
 		host, _, _ := strings.Cut(r.Host, ":")
-		seen = append(seen, fmt.Sprintf("%s %s%s %q %s%s", r.Method, host, r.URL.Path, body, signed, r.Header.Get("X-Amz-Security-Token")))
+		arrived <- fmt.Sprintf("%s %s%s %q %s%s", r.Method, host, r.URL.Path, body, signed, r.Header.Get("X-Amz-Security-Token"))
 	}), nil, false)
 	local := strings.Replace(s.URL, "127.0.0.1", "localhost", 1)
 	today := time.Now().UTC().Format("20060102")
@@ -343,10 +343,10 @@ func TestStoreRequests(t *testing.T) {
 			slices.Repeat([]string{`HEAD localhost/bench/k "" AWS4-HMAC-SHA256 Credential=AKEY/` + today + `/here/s3/aws4_requesta-token`}, 3)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			seen = nil
 			l := c.load
 			l.Endpoint, l.Bucket = local, "bench"
 			want(t, name, carryOut(t, l, 3), 0)
+			seen := []string{<-arrived, <-arrived, <-arrived}
 			if !slices.Equal(seen, c.want) {
 				t.Errorf("got\n%s\nwant\n%s", strings.Join(seen, "\n"), strings.Join(c.want, "\n"))
 			}
