@@ -157,12 +157,16 @@ func locate(r root, m groupMounts, membership map[string]string) group {
 // all that is below it.
 func (g group) upwards(r root, controller string) []string {
 	dir, ok := g.dirs[controller]
-	if !ok {
-		return nil
-	}
 	at := controller
-	if g.version[controller] == 2 {
+	if !ok || g.version[controller] == 2 {
 		at = ""
+	}
+	if !ok {
+		// On version 2 a group whose parent hands the controller on to none below has no files of it, and is
+		// bound by those above all the same.
+		if dir, ok = g.dirs[""]; !ok {
+			return nil
+		}
 	}
 	top := r.path(g.mounts[at].point)
 	var list []string

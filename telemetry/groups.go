@@ -14,9 +14,9 @@ import (
 )
 
 // Group reads the control group of one object: group_cpu (cores used since the read before),
-// memory_bytes, memory_anon_bytes, memory_peak_bytes, oom_kills since the watch began, and
-// group_pressure of cpu, io and memory as "NAME cpu". Controllers on version 2 are preferred to
-// those on version 1; what neither has is left out.
+// memory_bytes, memory_anon_bytes, memory_peak_bytes; oom_kills, group_read_bytes and group_write_bytes
+// (of disks) since the watch began; and group_pressure of cpu, io and memory as "NAME cpu". Controllers
+// on version 2 are preferred to those on version 1; what neither has is left out.
 //
 // A process that was put into no group of its own shares one with everything else, whose readings
 // then say little: such a source is absent.
@@ -31,6 +31,7 @@ type Group struct {
 	cpu    time.Duration
 	stalls map[string]time.Duration
 	hits   uint64
+	moved  [2]uint64 // bytes read and written
 	oom    uint64
 }
 
@@ -62,6 +63,7 @@ func (g *Group) Read(_ context.Context, emit Emit) error {
 	now := time.Now()
 	g.processor(now, first, emit)
 	g.memory(first, emit)
+	g.disks(first, emit)
 	g.pressure(now, first, emit)
 	g.at = now
 	return nil
@@ -192,6 +194,49 @@ func (g *Group) limit(first bool, emit Emit) {
 		emit("memory_limit_bytes", g.Object.Name, v)
 		emit("memory_limit_hits", g.Object.Name, float64(hits-min(g.hits, hits)))
 	}
+}
+
+// disks emits what the group has read from disks and written to them.
+func (g *Group) disks(first bool, emit Emit) {
+	var now [2]uint64
+	switch b := g.counters("io", "io.stat"); {
+	case b != nil:
+		now = parseIOStat(b)
+	default:
+		if b = g.counters("blkio", "blkio.throttle.io_service_bytes"); b == nil {
+			return
+		}
+		now = parseServiceBytes(b)
+	}
+	if first {
+		g.moved = now
+	}
+	emit("group_read_bytes", g.Object.Name, since(now[0], g.moved[0]))
+	emit("group_write_bytes", g.Object.Name, since(now[1], g.moved[1]))
+}
+
+// parseIOStat reads io.stat of version 2, a line a device: "254:0 rbytes=4096 wbytes=0 rios=1 …".
+func parseIOStat(b []byte) (moved [2]uint64) {
+	for field := range bytes.FieldsSeq(b) {
+		if n, ok := bytes.CutPrefix(field, []byte("rbytes=")); ok {
+			moved[0] += leadingUint(n)
+		} else if n, ok := bytes.CutPrefix(field, []byte("wbytes=")); ok {
+			moved[1] += leadingUint(n)
+		}
+	}
+	return moved
+}
+
+// parseServiceBytes reads blkio.throttle.io_service_bytes of version 1: "254:0 Read 4096".
+func parseServiceBytes(b []byte) (moved [2]uint64) {
+	for line := range bytes.Lines(b) {
+		if _, n, ok := bytes.Cut(line, []byte(" Read ")); ok {
+			moved[0] += leadingUint(n)
+		} else if _, n, ok := bytes.Cut(line, []byte(" Write ")); ok {
+			moved[1] += leadingUint(n)
+		}
+	}
+	return moved
 }
 
 func (g *Group) pressure(now time.Time, first bool, emit Emit) {
