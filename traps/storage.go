@@ -338,7 +338,8 @@ hypotheses:
 		return Said{Text: notes}, nil
 	}
 	percent, _ := strconv.ParseFloat(said[1], 64) // the pattern takes numbers only
-	s := Said{Warned: percent > 70, Reason: "of the ceiling", Text: notes}
+	s := f.verdict(assay.Fail, assay.Contradicted) // for what the machine did to the trials
+	s.Warned, s.Reason, s.Text = percent > 70, "of the ceiling", notes
 	s.unless(&f, 0, assay.Fail, assay.Contradicted)
 	return s, nil
 }
