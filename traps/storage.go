@@ -337,7 +337,7 @@ hypotheses:
 	if said == nil {
 		return Said{Text: notes}, nil
 	}
-	percent, _ := strconv.ParseFloat(said[1], 64) // the pattern takes numbers only
+	percent, _ := strconv.ParseFloat(said[1], 64)  // the pattern takes numbers only
 	s := f.verdict(assay.Fail, assay.Contradicted) // for what the machine did to the trials
 	s.Warned, s.Reason, s.Text = percent > 70, "of the ceiling", notes
 	s.unless(&f, 0, assay.Fail, assay.Contradicted)
