@@ -26,7 +26,7 @@ func build(ctx context.Context, folder string, progress io.Writer) error {
 		{filepath.Join(folder, ".."), "object-ends", "./object-ends"},
 	} {
 		fmt.Fprintln(progress, "build", p.name)
-		c := exec.CommandContext(ctx, "go", "build", "-o", filepath.Join(work, p.name), p.what)
+		c := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", filepath.Join(work, p.name), p.what)
 		c.Dir, c.Stdout, c.Stderr = p.in, progress, progress
 		if err := c.Run(); err != nil {
 			return fmt.Errorf("build %s: %w", p.name, err)

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -135,6 +136,13 @@ func refuse(ctx context.Context, folder, into string) error {
 func call(ctx context.Context, folder string, stdout, stderr io.Writer, args ...string) (status int, err error) {
 	c := exec.CommandContext(ctx, filepath.Join(folder, workFolder, "assay"), args...)
 	c.Stdout, c.Stderr = stdout, stderr
+	// A second session asks every question again on purpose, beside the first: no list of the user's
+	// registrations is needed to tell, and none is written.
+	state, err := filepath.Abs(filepath.Join(folder, workFolder, "state", strconv.Itoa(os.Getpid())))
+	if err != nil {
+		return 0, fmt.Errorf("start assay: %w", err)
+	}
+	c.Env = append(os.Environ(), "XDG_STATE_HOME="+state)
 	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
 	err = c.Run()
 	var exit *exec.ExitError
