@@ -295,13 +295,13 @@ func TestLadder(t *testing.T) {
 	}
 }
 
-// T2.15: a link that claims a millisecond and has none is refused, with the level that claims it.
+// T2.15: a link that claims two milliseconds and has none is refused, with the level that claims it.
 func TestClaimedLink(t *testing.T) {
 	f := folder(t, "claimed-link")
 	v := demand(t, f, "H1", assay.Untested, assay.Vacuous)
 	noted(t, "claimed-link", v.Notes, "were refused by their gates")
 	for _, trial := range f.Contents.Trials {
-		if trial.Cell["rtt"] == "1ms" && (trial.Outcome != assay.Refused || !strings.Contains(strings.Join(trial.RefusedBy, " "), "rtt=1ms claims it")) {
+		if trial.Cell["rtt"] == "2ms" && (trial.Outcome != assay.Refused || !strings.Contains(strings.Join(trial.RefusedBy, " "), "rtt=2ms claims it")) {
 			t.Errorf("trial %d: %s %q, want it refused with the level that claims", trial.Trial, trial.Outcome, trial.RefusedBy)
 		}
 	}
