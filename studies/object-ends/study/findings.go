@@ -130,16 +130,18 @@ func (r *Results) leak() string {
 	}
 	var b strings.Builder
 	b.WriteString(t.String() + "\n")
-	for _, trial := range f.Trials(assay.Cell{"client": "leaking"}) {
-		for _, n := range trial.Notes {
-			if strings.HasPrefix(n, "accumulation") {
-				fmt.Fprintf(&b, "Trial %d: %s.\n", trial.Trial, n)
-			}
+	leaking := f.Trials(assay.Cell{"client": "leaking"})
+	if len(leaking) == 0 {
+		return b.String()
+	}
+	one := leaking[0]
+	for _, n := range one.Notes {
+		if strings.HasPrefix(n, "accumulation") {
+			fmt.Fprintf(&b, "Trial %d: %s.\n", one.Trial, n)
 		}
-		if dump := f.Dump(trial.Trial, "client"); dump != "" {
-			fmt.Fprintf(&b, "\n```\n%s```\n", dump)
-		}
-		break
+	}
+	if dump := f.Dump(one.Trial, "client"); dump != "" {
+		fmt.Fprintf(&b, "\n```\n%s```\n", dump)
 	}
 	return b.String()
 }
