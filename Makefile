@@ -9,7 +9,7 @@
 
 GO ?= go
 
-.PHONY: build test check lint cross race fuzz traps bench
+.PHONY: build test check lint cross race fuzz traps studies bench
 
 build:
 	$(GO) build -o bin/assay ./cmd/assay

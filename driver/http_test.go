@@ -266,7 +266,7 @@ func TestNewRefuses(t *testing.T) {
 		l    assay.Load
 		want string
 	}{
-		{"unknown driver", assay.Load{Driver: "ftp"}, `driver "ftp": want http or process`},
+		{"unknown driver", assay.Load{Driver: "ftp"}, `driver "ftp": want http, s3 or process`},
 		{"unknown name", assay.Load{HTTP: &assay.HTTPLoad{URL: text("http://localhost/{x}")}}, "expand {x}: want one of operation"},
 		{"no scheme", assay.Load{HTTP: &assay.HTTPLoad{URL: text("localhost/")}}, "want http:// or https://"},
 		{"version", assay.Load{HTTP: &assay.HTTPLoad{URL: text("http://localhost/"), Version: "3"}}, "want 1.1 or 2"},
@@ -274,7 +274,7 @@ func TestNewRefuses(t *testing.T) {
 		{"two lines", assay.Load{HTTP: &assay.HTTPLoad{URL: text("http://localhost/"), Headers: []assay.Header{{Name: "a", Value: text("b\r\nc: d")}}}}, "want one line"},
 		{"length", assay.Load{HTTP: &assay.HTTPLoad{URL: text("http://localhost/"), Headers: []assay.Header{{Name: "Content-Length", Value: text("3")}}}}, "follows from the body"},
 		{"method", assay.Load{HTTP: &assay.HTTPLoad{URL: text("http://localhost/"), Method: "GE T"}}, "method"},
-		{"no body", assay.Load{HTTP: &assay.HTTPLoad{URL: text("http://localhost/"), Body: assay.Body{Path: "/nowhere"}}}, "read body"},
+		{"no body", assay.Load{HTTP: &assay.HTTPLoad{URL: text("http://localhost/"), Body: assay.Body{Path: filepath.Join(t.TempDir(), "none")}}}, "read body"},
 		{"hash", assay.Load{HTTP: &assay.HTTPLoad{URL: text("http://localhost/"), Expect: assay.HTTPExpect{SHA256: "xy"}}}, "64 hexadecimal digits"},
 		{"no command", assay.Load{Process: &assay.Command{}}, "want a command"},
 	} {

@@ -368,7 +368,7 @@ func TestStoreRefusals(t *testing.T) {
 		"want the key of an object":                        func(l *assay.S3Load) { l.Keys = assay.Keys{} },
 		"environment variable ASSAY_TEST_UNSET is not set": func(l *assay.S3Load) { l.Sign = &assay.Signing{AccessKey: "HOME", SecretKey: "ASSAY_TEST_UNSET"} },
 		"expand {nobody}":                                  func(l *assay.S3Load) { l.Keys = key("{nobody}") },
-		"no such file":                                     func(l *assay.S3Load) { l.Keys = assay.Keys{List: "/nowhere/keys"} },
+		"no such file":                                     func(l *assay.S3Load) { l.Keys = assay.Keys{List: "/proc/nowhere/keys"} },
 	} {
 		l := good
 		change(&l)
