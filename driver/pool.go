@@ -3,6 +3,7 @@ package driver
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -17,7 +18,7 @@ type pool[T any] struct {
 
 	mu      sync.Mutex
 	idle    []T
-	turns   bool // what has idled longest is lent first
+	turns   func(T) int64 // what has been used least is lent first, then what has idled longest; nil: no turns
 	count   load.Connections
 	now     int            // open at present, or being opened
 	waiting []chan loan[T] // who waits for one, in order
@@ -35,16 +36,14 @@ var errClosed = errors.New("driver is closed")
 // take lends one, or opens it, or waits for one if as many as allowed are out. waited says so.
 func (p *pool[T]) take(ctx context.Context, op *load.Operation) (thing T, fresh, waited bool, err error) {
 	p.mu.Lock()
-	switch n := len(p.idle); {
+	switch {
 	case p.closed:
 		p.mu.Unlock()
 		return thing, false, false, errClosed
-	case n > 0:
-		if p.turns {
-			thing, p.idle = p.idle[0], p.idle[1:]
-		} else {
-			thing, p.idle = p.idle[n-1], p.idle[:n-1]
-		}
+	case len(p.idle) > 0:
+		i := p.first()
+		thing = p.idle[i]
+		p.idle = slices.Delete(p.idle, i, i+1)
 		p.mu.Unlock()
 		return thing, false, false, nil
 	case p.most > 0 && p.now >= p.most:
@@ -72,11 +71,26 @@ func (p *pool[T]) take(ctx context.Context, op *load.Operation) (thing T, fresh,
 	return thing, true, waited, nil
 }
 
-// takeTurns lets things be used equally from now on: they are not all alike.
-func (p *pool[T]) takeTurns() {
+// first is the place of what is lent next.
+func (p *pool[T]) first() int {
+	if p.turns == nil {
+		return len(p.idle) - 1
+	}
+	least := 0
+	for i := range p.idle {
+		if p.turns(p.idle[i]) < p.turns(p.idle[least]) {
+			least = i
+		}
+	}
+	return least
+}
+
+// takeTurns lets things that are not all alike be used equally from now on; used says how much those
+// like one have been. Three connections to two addresses in turn would be two to one.
+func (p *pool[T]) takeTurns(used func(T) int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.turns = true
+	p.turns = used
 }
 
 func (p *pool[T]) wait(ctx context.Context, op *load.Operation, turn chan loan[T]) (loan[T], error) {

@@ -32,7 +32,7 @@ func (w *wires) connect(ctx context.Context, op *load.Operation) (*conn, error) 
 		return nil, err
 	}
 	if w.dial.remotes.several() {
-		w.pool.takeTurns()
+		w.pool.takeTurns(func(cn *conn) int64 { return cn.remote.operations.Load() })
 	}
 	cn := newConn(nc)
 	cn.remote = w.dial.remotes.of(nc)
