@@ -7,11 +7,11 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"strconv"
 	"strings"
-	"time"
+
+	"github.com/assaybench/assay/studies/object-ends/link"
 )
 
 // Command is the client (serve) or one pass of it (pass).
@@ -34,7 +34,10 @@ func Command(ctx context.Context, args []string, out io.Writer) error {
 		}
 		c := NewClient(*peer, *pool, *kind == "leaking")
 		defer c.Close()
-		return serve(ctx, *listen, c)
+		if err := link.Serve(ctx, *listen, c); err != nil {
+			return fmt.Errorf("serve passes: %w", err)
+		}
+		return nil
 	case "pass":
 		client := flags.String("at", "http://127.0.0.1:7180", "the client")
 		files := flags.Int("files", 300, "files")
@@ -44,21 +47,6 @@ func Command(ctx context.Context, args []string, out io.Writer) error {
 		return pass(ctx, *client, *files, out)
 	}
 	return fmt.Errorf("leak: got %q, want serve or pass", args[0])
-}
-
-// serve answers until ctx ends.
-func serve(ctx context.Context, address string, h http.Handler) error {
-	listener, err := net.Listen("tcp", address)
-	if err != nil {
-		return fmt.Errorf("serve passes: %w", err)
-	}
-	server := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second}
-	stop := context.AfterFunc(ctx, func() { server.Close() })
-	defer stop()
-	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-		return fmt.Errorf("serve passes: %w", err)
-	}
-	return nil
 }
 
 // pass asks a client for a pass and passes on what it says. No timeout: whoever waits for progress

@@ -58,7 +58,10 @@ func Command(ctx context.Context, args []string, out io.Writer) error {
 		return err
 	}
 	defer entrance.Close()
-	return serve(ctx, *metrics, Metrics(entrance))
+	if err := Serve(ctx, *metrics, Metrics(entrance)); err != nil {
+		return fmt.Errorf("serve counts: %w", err)
+	}
+	return nil
 }
 
 // Rate reads a bandwidth in bytes per second; none is 0.
@@ -76,17 +79,17 @@ func Rate(text string) (float64, error) {
 	return q.Base(), nil
 }
 
-// serve answers at an address until ctx ends.
-func serve(ctx context.Context, address string, h http.Handler) error {
+// Serve answers at an address until ctx ends, which is no error.
+func Serve(ctx context.Context, address string, h http.Handler) error {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
-		return fmt.Errorf("serve counts: %w", err)
+		return err
 	}
 	server := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second}
 	stop := context.AfterFunc(ctx, func() { server.Close() })
 	defer stop()
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-		return fmt.Errorf("serve counts: %w", err)
+		return err
 	}
 	return nil
 }
