@@ -66,17 +66,6 @@ func oneLine(dump string) string {
 	return s
 }
 
-// tick is what happens once a second of a load: its kill rules see it, and its hang is found.
-func (t *trial) tick(after time.Duration, end context.CancelCauseFunc) func(load.Progress) {
-	progressing := t.progressing(after, end)
-	return func(p load.Progress) {
-		if t.pulse != nil {
-			t.pulse.beat(p)
-		}
-		progressing(p)
-	}
-}
-
 // progressing watches a load's account and ends the load when nothing was answered for as long as the
 // file allows; never where the file does not say.
 func (t *trial) progressing(after time.Duration, end context.CancelCauseFunc) func(load.Progress) {

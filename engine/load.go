@@ -33,7 +33,11 @@ func (t *trial) load(ctx context.Context, w *assay.Workload, end context.CancelC
 		t.refuse(ctx, err)
 		return
 	}
-	account, err := load.Run(ctx, plan, d, load.Options{Dir: t.dir, Phases: w.Load.Phases, Tick: t.tick(w.Hung.After, end)})
+	options := load.Options{Dir: t.dir, Phases: w.Load.Phases, Tick: t.progressing(w.Hung.After, end)}
+	if t.pulse != nil {
+		options.Beat, options.BeatEvery = t.pulse.beat, t.pulse.every
+	}
+	account, err := load.Run(ctx, plan, d, options)
 	err = errors.Join(err, d.Close())
 	switch {
 	case errors.Is(context.Cause(ctx), errCap):

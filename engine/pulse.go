@@ -9,11 +9,12 @@ import (
 	"github.com/assaybench/assay/measure"
 )
 
-// A pulse keeps what the load of a trial gave, second by second, as far back as the trial's kill
-// rules look.
+// A pulse keeps what the load of a trial gave, beat by beat, as far back as the trial's kill rules look.
 type pulse struct {
 	mu    sync.Mutex
 	keep  time.Duration
+	every time.Duration // from beat to beat, a whole part of a second
+	names []string      // of the measures that are watched
 	last  load.Progress // its histograms are the recorder's and not to be read
 	beats []measure.Beat
 }
@@ -29,14 +30,25 @@ func newPulse(w *assay.Workload) *pulse {
 			continue
 		}
 		if p == nil {
-			p = &pulse{}
+			p = &pulse{every: longBeat}
 		}
-		p.keep = max(p.keep, k.When.Over)
+		p.names = append(p.names, k.When.Measure.Name)
+		p.keep = max(p.keep, k.When.Over, time.Second)
+		if k.When.Over < manyBeats*longBeat {
+			p.every = killPoll
+		}
 	}
 	return p
 }
 
-// beat takes a tick of the load down.
+const (
+	// longBeat is how often a rule sees the load that looks over a window of many of them: what it is
+	// to act within is a second after its window.
+	longBeat  = 500 * time.Millisecond
+	manyBeats = 10
+)
+
+// beat takes down what came of the load since the last beat.
 func (p *pulse) beat(now load.Progress) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -46,7 +58,17 @@ func (p *pulse) beat(now load.Progress) {
 	if b.Length <= 0 {
 		return // of the warm-up, of which nothing is recorded
 	}
-	p.beats = append(p.beats, b.Timed(now.Response, now.Service, now.Lag))
+	for _, name := range p.names {
+		switch name {
+		case "response_time":
+			b = b.Timed(name, now.Response)
+		case "service_time":
+			b = b.Timed(name, now.Service)
+		case "lag":
+			b = b.Timed(name, now.Lag)
+		}
+	}
+	p.beats = append(p.beats, b)
 	for len(p.beats) > 1 && p.beats[1].At-p.beats[1].Length <= now.Elapsed-p.keep {
 		p.beats = p.beats[1:]
 	}

@@ -3,6 +3,7 @@ package load
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"time"
@@ -14,14 +15,18 @@ import (
 // until the failure. They are kept apart because a failure is not a fast answer.
 const failedTag = "failed"
 
-// A recorder turns the pages of the book once a second and keeps what stood on them: in sum, in
-// interval logs, and in a Parquet file on request.
+// A recorder turns the pages of the book once a second, or with every beat, and keeps what stood on
+// them second by second: in sum, in interval logs, and in a Parquet file on request.
 type recorder struct {
 	loop    *loop
 	tick    func(Progress)
+	beat    func(Progress) // nil: nobody asks for less than seconds
+	every   time.Duration  // from turn to turn
 	total   times
-	now     times
-	last    time.Duration
+	now     times         // of the second
+	part    times         // of the turn
+	last    time.Duration // end of the last second that was taken down
+	beaten  time.Duration // the last beat
 	logs    []intervalLog
 	rows    *rowWriter
 	batches *batches // of response times, if asked for
@@ -37,7 +42,10 @@ type intervalLog struct {
 }
 
 func newRecorder(l *loop, o Options) (*recorder, error) {
-	r := &recorder{loop: l, tick: o.Tick}
+	r := &recorder{loop: l, tick: o.Tick, every: time.Second}
+	if o.Beat != nil && o.BeatEvery > 0 {
+		r.beat, r.every = o.Beat, o.BeatEvery
+	}
 	if o.Batches {
 		r.batches = &batches{}
 	}
@@ -72,37 +80,54 @@ func newRecorder(l *loop, o Options) (*recorder, error) {
 	return r, nil
 }
 
-// everySecond turns the pages at every full second of the window until stop closes.
-func (r *recorder) everySecond(stop <-chan struct{}) {
+// record turns the pages with every beat, and takes every second of the window down when it is full,
+// until stop closes.
+func (r *recorder) record(stop <-chan struct{}) {
 	r.last = max(0, r.loop.clock.now())
+	second := fullSeconds(r.loop.clock.now())
 	for {
 		now := r.loop.clock.now()
-		next := now.Truncate(time.Second)
+		next := now.Truncate(r.every)
 		if next <= now {
-			next += time.Second
+			next += r.every
 		}
 		timer := time.NewTimer(next - now)
 		select {
 		case <-stop:
 			timer.Stop()
-			r.turn()
+			r.turn(true)
 			return
 		case <-timer.C:
-			r.turn()
 		}
+		n := fullSeconds(r.loop.clock.now())
+		r.turn(n != second)
+		second = n
 	}
 }
 
-// turn takes one interval down.
-func (r *recorder) turn() {
+// fullSeconds counts the seconds of the window that are over; those of the warm-up are negative.
+func fullSeconds(t time.Duration) int { return int(math.Floor(t.Seconds())) }
+
+// turn takes what was recorded since the last one, and a second down when it is full.
+func (r *recorder) turn(full bool) {
 	now := r.loop.clock.now()
-	r.now.reset()
-	r.loop.book.turn(&r.now)
+	if r.beat == nil {
+		r.loop.book.turn(&r.now)
+	} else {
+		r.part.reset()
+		r.loop.book.turn(&r.part)
+		r.now.merge(&r.part)
+		r.beat(r.progress(now, now-r.beaten, &r.part))
+		r.beaten = max(0, now)
+	}
+	if !full {
+		return
+	}
 	if now > 0 {
 		r.write(r.last, now)
 	}
 	if r.tick != nil {
-		r.tick(r.progress(now))
+		r.tick(r.progress(now, now-r.last, &r.now))
 	}
 	if r.batches != nil {
 		r.batches.add(&r.now.response)
@@ -111,6 +136,7 @@ func (r *recorder) turn() {
 	r.total.failed.Merge(&r.now.failed)
 	r.total.service.Merge(&r.now.service)
 	r.total.lag.Merge(&r.now.lag)
+	r.now.reset()
 	r.last = max(0, now)
 }
 
@@ -128,12 +154,13 @@ func (r *recorder) write(from, to time.Duration) {
 	}
 }
 
-func (r *recorder) progress(now time.Duration) Progress {
+// progress is what can be said now; t holds the times of the last stretch, which was so long.
+func (r *recorder) progress(now, stretch time.Duration, t *times) Progress {
 	sum := r.loop.book.soFar()
-	p := Progress{Elapsed: now, Ledger: sum.ledger(), InFlight: int(r.loop.flying.Load()), Last: quantilesOf(&r.now.response, 0),
-		Response: &r.now.response, Service: &r.now.service, Lag: &r.now.lag}
-	if d := now - r.last; d > 0 {
-		p.CompletedPerS = float64(r.now.response.Count()) / d.Seconds()
+	p := Progress{Elapsed: now, Ledger: sum.ledger(), InFlight: int(r.loop.flying.Load()), Last: quantilesOf(&t.response, 0),
+		Response: &t.response, Service: &t.service, Lag: &t.lag}
+	if stretch > 0 {
+		p.CompletedPerS = float64(t.response.Count()) / stretch.Seconds()
 	}
 	return p
 }

@@ -17,6 +17,10 @@ type Options struct {
 	Dir string
 	// Tick, if set, is called once a second from one goroutine, and must return soon.
 	Tick func(Progress)
+	// Beat, if set, is called by the same goroutine every BeatEvery, which is a whole part of a second,
+	// with what came since the last beat.
+	Beat      func(Progress)
+	BeatEvery time.Duration
 	// Phases asks for the times of the phases of operations, at the price of a few clock readings.
 	Phases bool
 	// Batches asks for the response times by second, or by several in a long window, in the account.
@@ -28,12 +32,12 @@ type Progress struct {
 	Elapsed  time.Duration // since the beginning of the window; negative in the warm-up
 	Ledger   Ledger
 	InFlight int
-	// Last is the response time of operations that ended ok since the last tick.
+	// Last is the response time of operations that ended ok since the last tick, or the last beat.
 	Last Quantiles
 	// CompletedPerS counts them, per second.
 	CompletedPerS float64
 	// Response, Service and Lag are the times of these operations in nanoseconds; the lag is also of
-	// those that failed. They are the recorder's: valid until Tick returns.
+	// those that failed. They are the recorder's: valid until Tick or Beat returns.
 	Response, Service, Lag *hist.Histogram
 }
 
@@ -74,7 +78,7 @@ func Run(ctx context.Context, p Plan, d Driver, o Options) (Account, error) {
 	stopRecording := make(chan struct{})
 	go func() {
 		defer close(recording)
-		rec.everySecond(stopRecording)
+		rec.record(stopRecording)
 	}()
 	l.drain(finished, breakOff)
 	closeLoop()

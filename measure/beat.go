@@ -8,22 +8,21 @@ import (
 	"github.com/assaybench/assay/hist"
 )
 
-// A Beat is what a load gave between two moments, about a second apart.
+// A Beat is what a load gave between two moments, a second or less apart.
 type Beat struct {
 	At, Length time.Duration // the later moment, since the beginning of the load's window
 	OK, Failed int64         // operations that ended; dropped ones failed
 	Before     int           // in flight at the earlier moment
 	InFlight   int           // at the later one
-	times      map[string]*hist.Histogram
+	times      map[string][]hist.Bucket
 }
 
-// Timed is the beat with the times of its operations, which are copied.
-func (b Beat) Timed(response, service, lag *hist.Histogram) Beat {
-	b.times = map[string]*hist.Histogram{}
-	for name, h := range map[string]*hist.Histogram{"response_time": response, "service_time": service, "lag": lag} {
-		b.times[name] = &hist.Histogram{}
-		b.times[name].Merge(h)
+// Timed is the beat with the times that its operations took, which are copied.
+func (b Beat) Timed(name string, times *hist.Histogram) Beat {
+	if b.times == nil {
+		b.times = map[string][]hist.Bucket{}
 	}
+	b.times[name] = times.Buckets()
 	return b
 }
 
@@ -34,21 +33,22 @@ func OfLoad(ref assay.MeasureRef) bool {
 }
 
 // WindowOfLoad is [Window] for the measures of a load, over consecutive beats: the window ends with the
-// last one; without an over it is that one. ok is false while the load is younger than the window, or
+// last one; without an over it is the last second. ok is false while the load is younger than the window, or
 // the window holds nothing.
 func WindowOfLoad(c assay.Condition, beats []Beat) (v assay.Value, ok bool) {
 	if len(beats) == 0 {
 		return v, false
 	}
 	first := len(beats) - 1
-	from := beats[first].At - c.Over
-	if c.Over == 0 {
-		from = beats[first].At - beats[first].Length
+	over := c.Over
+	if over == 0 {
+		over = time.Second
 	}
+	from := beats[first].At - over
 	if from < 0 {
 		return v, false
 	}
-	// Beats are a second long within some milliseconds; one belongs to the window by its middle.
+	// A beat belongs to the window by its middle.
 	for first > 0 && beats[first-1].At-beats[first-1].Length/2 > from {
 		first--
 	}
@@ -63,7 +63,9 @@ func WindowOfLoad(c assay.Condition, beats []Beat) (v assay.Value, ok bool) {
 func timesOver(beats []Beat, ref assay.MeasureRef) (v assay.Value, ok bool) {
 	all, ended, failed, length := &hist.Histogram{}, int64(0), int64(0), time.Duration(0)
 	for _, b := range beats {
-		all.Merge(b.times[ref.Name])
+		for _, bucket := range b.times[ref.Name] {
+			all.RecordN(bucket.Low, bucket.Count)
+		}
 		ended, failed, length = ended+b.OK+b.Failed, failed+b.Failed, length+b.Length
 	}
 	if ref.Name == "lag" {
@@ -91,20 +93,40 @@ func countsOver(beats []Beat, ref assay.MeasureRef) (v assay.Value, ok bool) {
 	}
 	if ref.Stat != "" && ref.Stat != "mean" {
 		var xs []assay.Value
-		for _, b := range beats {
+		for _, b := range seconds(beats) {
 			xs = append(xs, assay.Num(count(b)))
 		}
 		v, err := Reduce(xs, ref.Stat)
 		return v, err == nil
 	}
-	var sum Beat
-	flying := 0.0
+	sum, flying := Beat{}, 0.0
 	for _, b := range beats {
-		sum.OK, sum.Failed, sum.Length = sum.OK+b.OK, sum.Failed+b.Failed, sum.Length+b.Length
+		sum = sum.and(b)
 		flying += float64(b.InFlight) * b.Length.Seconds()
 	}
 	if ref.Name == "in_flight" {
 		return assay.Num(flying / sum.Length.Seconds()), true
 	}
 	return assay.Num(count(sum)), true
+}
+
+// and is a beat with the counts of the next one.
+func (b Beat) and(next Beat) Beat {
+	return Beat{At: next.At, Length: b.Length + next.Length, OK: b.OK + next.OK, Failed: b.Failed + next.Failed,
+		Before: b.Before, InFlight: max(b.InFlight, next.InFlight)}
+}
+
+// seconds joins beats to seconds, counted back from the last one; in flight is then the most of them.
+// What is left at the beginning, less than half a second, counts for nothing.
+func seconds(beats []Beat) (joined []Beat) {
+	for end := len(beats); end > 0; {
+		b := beats[end-1]
+		for end--; end > 0 && b.Length+beats[end-1].Length/2 < time.Second; end-- {
+			b = beats[end-1].and(b)
+		}
+		if b.Length >= time.Second/2 || joined == nil {
+			joined = append(joined, b)
+		}
+	}
+	return joined
 }

@@ -93,18 +93,24 @@ func TestKillSoon(t *testing.T) {
 	if *kills == 0 {
 		t.Skip("measured with -kills 30; T23 holds the bound in every run")
 	}
-	var times []time.Duration
-	for i := range *kills {
-		said, took, err := testBench(t, uint64(i)).harm(true)
-		if err != nil {
-			t.Fatal(err)
+	for name, kill := range map[string]func(*Bench) (Said, time.Duration, error){
+		"probe": func(b *Bench) (Said, time.Duration, error) { return b.harm(true) },
+		"load":  func(b *Bench) (Said, time.Duration, error) { return b.slow(true) },
+	} {
+		var times []time.Duration
+		for i := range *kills {
+			said, took, err := kill(testBench(t, uint64(i)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !said.Caught() {
+				t.Errorf("%s, kill %d: %s", name, i, said)
+				continue
+			}
+			times = append(times, took)
 		}
-		if !said.Caught() {
-			t.Errorf("kill %d: %s", i, said)
-			continue
-		}
-		times = append(times, took)
+		slices.Sort(times)
+		t.Logf("%s: from the window over its bound to the last byte of load, %d times: median %v, largest %v",
+			name, len(times), times[len(times)/2], times[len(times)-1])
 	}
-	slices.Sort(times)
-	t.Logf("from the window over its bound to the last byte of load, %d times: median %v, largest %v", len(times), times[len(times)/2], times[len(times)-1])
 }

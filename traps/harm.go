@@ -20,6 +20,8 @@ func harmCases() []Case {
 			func(b *Bench) (Said, error) { return b.harmed(true) }, func(b *Bench) (Said, error) { return b.harmed(false) }},
 		{"T23b", "a share hangs, so that its probes give no readings at all", "killed by the age of the probe that is under way",
 			func(b *Bench) (Said, error) { return b.hanging(true) }, func(b *Bench) (Said, error) { return b.hanging(false) }},
+		{"T23c", "the load's own answers slow down", "killed within a second, by a rule on the response time",
+			func(b *Bench) (Said, error) { return b.slowing(true) }, func(b *Bench) (Said, error) { return b.slowing(false) }},
 		{"T5.6", "reads suffer, and the mean over reads and writes hides it", "killed by the rule on reads",
 			func(b *Bench) (Said, error) { return b.readsSuffer(true) }, func(b *Bench) (Said, error) { return b.readsSuffer(false) }},
 		{"T24", "the run that changed the machine is killed", "put back by the next start, and said",
@@ -31,9 +33,10 @@ func harmCases() []Case {
 type shared struct {
 	quick, slow time.Duration
 	after       time.Duration // of load
+	own         bool          // the load itself is answered as slowly as the probes
 	first       atomic.Int64  // load request, ns
 	last        atomic.Int64
-	suffered    atomic.Int64 // first probe that was answered slowly
+	suffered    atomic.Int64 // first probe, or load request, that was answered slowly
 }
 
 func (s *shared) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
@@ -41,7 +44,9 @@ func (s *shared) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 	if r.URL.Path != "/probe" {
 		s.first.CompareAndSwap(0, now)
 		s.last.Store(now)
-		return
+		if !s.own {
+			return
+		}
 	}
 	first := s.first.Load()
 	// A share recovers when nobody loads it any more.
@@ -88,10 +93,17 @@ load:
 	if err != nil {
 		return Said{}, 0, err
 	}
+	said, took = s.stopped(f.exit, trials, killBound, trap)
+	return said, took, nil
+}
+
+// stopped says whether the first trial was killed as it must be, and how long after the window was over
+// its bound, which it is so long after the first slow answer began.
+func (s *shared) stopped(exit int, trials []assay.Trial, over time.Duration, trap bool) (said Said, took time.Duration) {
 	t := trials[0]
-	said = Said{Warned: t.Outcome == assay.Killed && f.exit == 4, Reason: string(t.Outcome), Text: noteOf(t, "killed after")}
+	said = Said{Warned: t.Outcome == assay.Killed && exit == 4, Reason: string(t.Outcome), Text: noteOf(t, "killed after")}
 	if said.Warned {
-		took = time.Duration(s.last.Load()-s.suffered.Load()) - killBound
+		took = time.Duration(s.last.Load()-s.suffered.Load()) - over
 		said.Text += fmt.Sprintf("; last byte of load %v after the window was over its bound", took.Round(time.Millisecond))
 		if trap && took > time.Second {
 			said.wrongf("the load went on for %v", took)
@@ -106,6 +118,41 @@ load:
 	if trap && !strings.HasPrefix(said.Text, "est.") {
 		said.wrongf("the figures are not marked est.")
 	}
+	return said, took
+}
+
+// slowing loads a server whose answers become slow.
+func (b *Bench) slowing(trap bool) (Said, error) {
+	said, _, err := b.slow(trap)
+	return said, err
+}
+
+func (b *Bench) slow(trap bool) (said Said, took time.Duration, err error) {
+	s := &shared{quick: time.Millisecond, slow: 5 * time.Millisecond, after: b.milliseconds(1200, 1900), own: true}
+	if trap {
+		s.slow = b.milliseconds(300, 600)
+	}
+	url, stop, err := serve(s)
+	if err != nil {
+		return Said{}, 0, err
+	}
+	defer stop()
+	f, trials, err := b.watched(fmt.Sprintf(`experiment: slowing
+blocks: 1
+retries: 2
+kill:
+  - {when: "max(response_time) > 250ms over 1s", cool_down: 0s}
+load:
+  http: {url: "%[1]s"}
+  rate: "%.0[2]f/s"
+  for: 4s
+  timeout: 1s
+`, url, b.between(50, 150)))
+	if err != nil {
+		return Said{}, 0, err
+	}
+	// A slow answer is seen when it has come.
+	said, took = s.stopped(f.exit, trials, s.slow, trap)
 	return said, took, nil
 }
 
