@@ -46,37 +46,36 @@ func Calibrate(ctx context.Context) (time.Duration, error) {
 	return times[1], nil
 }
 
-func (c Ceilings) calibration(_ context.Context, measure func(ceiling) error) error {
-	return measure(ceiling{"calibration", "ns", fmt.Sprintf("%d dependent multiplications on one core", calibrationSteps),
+func (c Ceilings) calibration(context.Context) (bench, error) {
+	return bench{ceilings: []ceiling{{"calibration", "ns", fmt.Sprintf("%d dependent multiplications on one core", calibrationSteps),
 		func(ctx context.Context) (float64, error) {
 			d, err := Calibrate(ctx)
 			return float64(d), err
-		}})
+		}}}}, nil
 }
 
 // cores measures how much more several cores do than one: the calibration on 2, 4, … cores at once,
 // each thread on a core of its own, as work done per time relative to one core. Cores that share a
 // clock budget, a pipeline (SMT) or a host give less than their number.
-func (c Ceilings) cores(_ context.Context, measure func(ceiling) error) error {
+func (c Ceilings) cores(context.Context) (b bench, err error) {
 	cpus, err := allowedCPUs()
 	if err != nil {
-		return err
+		return b, err
 	}
-	for n := 2; ; n *= 2 {
+	for n := 2; len(cpus) > 1; n *= 2 {
 		n = min(n, len(cpus))
-		if n < 2 {
-			return nil
-		}
-		err := measure(ceiling{fmt.Sprintf("scaling(%d)", n), "", fmt.Sprintf("dependent multiplications on %d pinned cores at once over those on one", n),
+		b.ceilings = append(b.ceilings, ceiling{fmt.Sprintf("scaling(%d)", n), "",
+			fmt.Sprintf("dependent multiplications on %d pinned cores at once over those on one", n),
 			func(ctx context.Context) (float64, error) {
 				one := together(cpus[:1])
 				all := together(cpus[:n])
 				return float64(n) * float64(one) / float64(all), context.Cause(ctx)
 			}})
-		if err != nil || n == len(cpus) {
-			return err
+		if n == len(cpus) {
+			break
 		}
 	}
+	return b, nil
 }
 
 // together is how long the calibration takes when all cores perform it at once.

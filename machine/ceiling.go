@@ -38,8 +38,17 @@ type ceiling struct {
 	once               func(ctx context.Context) (float64, error)
 }
 
-// Measure measures all ceilings: name, median, the interval on the median, unit and method. absent
-// names those that cannot be measured here and why. It stops with ctx; what it wrote is removed.
+// A bench is ceilings that share what they are measured with, such as a connection or a file, and how
+// that is given back.
+type bench struct {
+	ceilings []ceiling
+	end      func() error // nil where there is nothing to give back
+}
+
+// Measure measures all ceilings: name, median, the interval on the median, unit and method. They take
+// turns, a run of each in every round, so that what drifts on the machine meanwhile is in every
+// interval and not in one. absent names those that cannot be measured here and why. It stops with ctx;
+// what it wrote is removed.
 func (c Ceilings) Measure(ctx context.Context) (list []assay.Measured, absent []string, err error) {
 	if c.Size == 0 {
 		c.Size = 256 << 20
@@ -50,46 +59,64 @@ func (c Ceilings) Measure(ctx context.Context) (list []assay.Measured, absent []
 	if c.For == 0 {
 		c.For = 100 * time.Millisecond
 	}
-	for _, group := range []func(context.Context, func(ceiling) error) error{
+	var all []ceiling
+	for _, open := range []func(context.Context) (bench, error){
 		c.clock, c.calibration, c.cores, c.memory, c.loopback, c.disk,
 	} {
-		err := group(ctx, func(one ceiling) error {
-			m, err := c.repeat(ctx, one)
-			if errors.Is(err, errUnavailable) {
-				absent = append(absent, fmt.Sprintf("%s: %v", one.name, err))
-				return nil
-			}
-			if err == nil {
-				list = append(list, m)
-			}
-			return err
-		})
-		if errors.Is(err, errUnavailable) {
-			absent = append(absent, err.Error())
+		b, failed := open(ctx)
+		if b.end != nil {
+			defer func() { err = errors.Join(err, b.end()) }()
+		}
+		if errors.Is(failed, errUnavailable) {
+			absent = append(absent, failed.Error())
 			continue
 		}
-		if err != nil {
-			return list, absent, fmt.Errorf("measure ceilings: %w", err)
+		if failed != nil {
+			return nil, absent, fmt.Errorf("measure ceilings: %w", failed)
 		}
+		all = append(all, b.ceilings...)
+	}
+	values, missing, err := c.rounds(ctx, all)
+	if err != nil {
+		return nil, absent, fmt.Errorf("measure ceilings: %w", err)
+	}
+	for i, one := range all {
+		if missing[i] != nil {
+			absent = append(absent, fmt.Sprintf("%s: %v", one.name, missing[i]))
+			continue
+		}
+		list = append(list, c.measured(one, values[i]))
 	}
 	return list, absent, nil
 }
 
-// repeat measures one ceiling so often as was asked, after a run that does not count.
-func (c Ceilings) repeat(ctx context.Context, one ceiling) (assay.Measured, error) {
-	values := make([]float64, 0, c.Runs)
-	for i := range c.Runs + 1 {
-		if ctx.Err() != nil {
-			return assay.Measured{}, context.Cause(ctx)
-		}
-		v, err := one.once(ctx)
-		if err != nil {
-			return assay.Measured{}, fmt.Errorf("%s: %w", one.name, err)
-		}
-		if i > 0 {
-			values = append(values, v)
+// rounds measures each ceiling once a round, after a round that does not count; missing is why one
+// cannot be measured here.
+func (c Ceilings) rounds(ctx context.Context, all []ceiling) (values [][]float64, missing []error, err error) {
+	values, missing = make([][]float64, len(all)), make([]error, len(all))
+	for round := range c.Runs + 1 {
+		for i, one := range all {
+			if ctx.Err() != nil {
+				return nil, nil, context.Cause(ctx)
+			}
+			if missing[i] != nil {
+				continue
+			}
+			v, err := one.once(ctx)
+			switch {
+			case errors.Is(err, errUnavailable):
+				missing[i] = err
+			case err != nil:
+				return nil, nil, fmt.Errorf("%s: %w", one.name, err)
+			case round > 0:
+				values[i] = append(values[i], v)
+			}
 		}
 	}
+	return values, missing, nil
+}
+
+func (c Ceilings) measured(one ceiling, values []float64) assay.Measured {
 	median, low, high, confidence := spread(values)
 	where := ""
 	if strings.Contains(one.name, "(disk_") {
@@ -97,8 +124,8 @@ func (c Ceilings) repeat(ctx context.Context, one ceiling) (assay.Measured, erro
 	}
 	return assay.Measured{
 		Name: one.name, Value: median, Low: low, High: high, Unit: one.unit, Where: where,
-		Method: fmt.Sprintf("%s; median of %d runs with the %.0f%% interval on the median", one.method, c.Runs, 100*confidence),
-	}, nil
+		Method: fmt.Sprintf("%s; median of %d rounds with the %.0f%% interval on the median", one.method, c.Runs, 100*confidence),
+	}
 }
 
 // spread is the median with the exact interval on it from order statistics (Conover, Practical

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
@@ -121,5 +122,30 @@ func TestTriadComputes(t *testing.T) {
 				t.Errorf("triad of %d: a[%d] = %g, want %g", n, i, a[i], float64(i)+6)
 			}
 		}
+	}
+}
+
+func TestCeilingsTakeTurns(t *testing.T) {
+	var order string
+	runs := map[string]float64{}
+	one := func(name string) ceiling {
+		return ceiling{name: name, once: func(context.Context) (float64, error) {
+			order += name
+			runs[name]++
+			if name == "b" && runs[name] == 2 {
+				return 0, errUnavailable
+			}
+			return runs[name], nil
+		}}
+	}
+	values, missing, err := Ceilings{Runs: 3}.rounds(t.Context(), []ceiling{one("a"), one("b"), one("c")})
+	if err != nil || order != "abcabcacac" {
+		t.Errorf("rounds went %q, %v; want every ceiling once a round, and one that is not there no more", order, err)
+	}
+	if !slices.Equal(values[0], []float64{2, 3, 4}) || !slices.Equal(values[2], []float64{2, 3, 4}) {
+		t.Errorf("values = %v, want those after the first round", values)
+	}
+	if missing[0] != nil || missing[1] == nil || missing[2] != nil {
+		t.Errorf("missing = %v, want the second only", missing)
 	}
 }

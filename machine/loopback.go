@@ -13,22 +13,20 @@ import (
 )
 
 // loopback measures TCP within the machine: the round trip of one byte, and one stream's bandwidth.
-func (c Ceilings) loopback(_ context.Context, measure func(ceiling) error) error {
+func (c Ceilings) loopback(context.Context) (bench, error) {
 	a, b, err := tcpPair()
 	if err != nil {
-		return fmt.Errorf("loopback: %w: %w", errUnavailable, err)
+		return bench{}, fmt.Errorf("loopback: %w: %w", errUnavailable, err)
 	}
-	defer closeAll(a, b)
-	err = measure(ceiling{"rtt(loopback)", "ns", "round trip of one byte over TCP on 127.0.0.1 between two blocking threads, mean of 1000 in a run",
-		func(ctx context.Context) (float64, error) {
-			rtt, err := pingPong(a, a, b, b, 1000)
-			return float64(rtt), errors.Join(err, context.Cause(ctx))
-		}})
-	if err != nil {
-		return err
-	}
-	return measure(ceiling{"bandwidth(loopback)", "B/s", fmt.Sprintf("one TCP stream on 127.0.0.1, blocks of 128 KiB for %v", c.For),
-		func(ctx context.Context) (float64, error) { return stream(ctx, a, b, c.For) }})
+	return bench{[]ceiling{
+		{"rtt(loopback)", "ns", "round trip of one byte over TCP on 127.0.0.1 between two blocking threads, mean of 1000 in a run",
+			func(ctx context.Context) (float64, error) {
+				rtt, err := pingPong(a, a, b, b, 1000)
+				return float64(rtt), errors.Join(err, context.Cause(ctx))
+			}},
+		{"bandwidth(loopback)", "B/s", fmt.Sprintf("one TCP stream on 127.0.0.1, blocks of 128 KiB for %v", c.For),
+			func(ctx context.Context) (float64, error) { return stream(ctx, a, b, c.For) }},
+	}, func() error { closeAll(a, b); return nil }}, nil
 }
 
 // tcpPair is two descriptors of one connection, in blocking mode and with a timeout, so that nothing

@@ -12,33 +12,31 @@ import (
 // memory measures the bandwidth of memory by the triad of STREAM (McCalpin 1995): a[i] = b[i] +
 // s*c[i] over arrays that no cache holds, counted as 24 bytes an element as STREAM does; that a
 // written line is first read is not counted.
-func (c Ceilings) memory(_ context.Context, measure func(ceiling) error) error {
+func (c Ceilings) memory(context.Context) (bench, error) {
 	cpus, err := allowedCPUs()
 	if err != nil {
-		return err
+		return bench{}, err
 	}
 	length := int(c.Memory / 24)
 	if length == 0 {
 		if length, err = triadLength("/"); err != nil {
-			return err
+			return bench{}, err
 		}
 	}
 	arrays := [3][]float64{make([]float64, length), make([]float64, length), make([]float64, length)}
 	for i := range length { // touched once, so that every page is there
 		arrays[0][i], arrays[1][i], arrays[2][i] = 0, 1, 2
 	}
+	var list []ceiling
 	for _, threads := range []int{len(cpus), 1} {
 		name := "bandwidth(memory)"
 		if threads == 1 {
 			name = "bandwidth(memory_one_core)"
 		}
-		err := measure(ceiling{name, "B/s", fmt.Sprintf("triad a = b + s*c over 3 x %d MiB, %d threads, scalar code", length*8>>20, threads),
+		list = append(list, ceiling{name, "B/s", fmt.Sprintf("triad a = b + s*c over 3 x %d MiB, %d threads, scalar code", length*8>>20, threads),
 			func(ctx context.Context) (float64, error) { return triadRun(ctx, arrays, threads, c.For) }})
-		if err != nil {
-			return err
-		}
 	}
-	return nil
+	return bench{ceilings: list}, nil
 }
 
 // triadLength is the elements of each array: together four times the last-level cache and at least

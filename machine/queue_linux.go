@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"runtime"
 	"time"
 	"unsafe"
@@ -53,24 +52,19 @@ type diskQueue struct {
 }
 
 // queued moves random blocks of 4 KiB for d, queueDepth at once, and gives operations a second.
-func (f *diskFile) queued(ctx context.Context, d time.Duration, operation uint16) (rate float64, err error) {
-	places, last := rand.New(rand.NewPCG(1, uint64(operation))), f.size/randomBlock
-	return f.deep(ctx, d, operation, randomBlock, func() int64 { return places.Int64N(last) * randomBlock })
+func (r *region) queued(ctx context.Context, d time.Duration, operation uint16) (rate float64, err error) {
+	return r.deep(ctx, d, operation, randomBlock, r.place)
 }
 
 // streamed reads blocks of 1 MiB one after the other for d, queueDepth at once, and gives bytes a
 // second: what the disk gives to as many readers as it can serve.
-func (f *diskFile) streamed(ctx context.Context, d time.Duration) (float64, error) {
-	rate, err := f.deep(ctx, d, ioRead, sequentialBlock, func() int64 {
-		at := f.next
-		f.next = (f.next + sequentialBlock) % f.size
-		return at
-	})
+func (r *region) streamed(ctx context.Context, d time.Duration) (float64, error) {
+	rate, err := r.deep(ctx, d, ioRead, sequentialBlock, r.block)
 	return rate * sequentialBlock, err
 }
 
 // deep moves blocks at the places that are given for d, queueDepth at once, and gives operations a second.
-func (f *diskFile) deep(ctx context.Context, d time.Duration, operation uint16, size int64, place func() int64) (rate float64, err error) {
+func (f diskFile) deep(ctx context.Context, d time.Duration, operation uint16, size int64, place func() int64) (rate float64, err error) {
 	q := diskQueue{controls: make([]ioControl, queueDepth), size: size, place: place}
 	if _, _, errno := unix.Syscall(unix.SYS_IO_SETUP, queueDepth, uintptr(unsafe.Pointer(&q.id)), 0); errno != 0 {
 		return 0, fmt.Errorf("%w: set up a queue: %w", errUnavailable, errno)
