@@ -51,7 +51,8 @@ func (r *region) block() int64 {
 func (r *region) place() int64 { return r.from + r.places.Int64N(r.size/randomBlock)*randomBlock }
 
 // disk measures the disk under Dir past the page cache (O_DIRECT): sequential writes and reads of
-// 1 MiB, random ones of 4 KiB one at a time and 32 at once, and a write that is made durable. What a
+// 1 MiB, random ones of 4 KiB one at a time and 32 at once, and a write that is made durable, all from
+// small pages, as most programs have them; and what the disk gives at most, from huge ones. What a
 // host or a controller caches below is part of the figure.
 func (c Ceilings) disk(ctx context.Context) (bench, error) {
 	if c.Dir == "" {
@@ -70,7 +71,7 @@ func (c Ceilings) disk(ctx context.Context) (bench, error) {
 	return bench{[]ceiling{
 		{"bandwidth(disk_write)", "B/s", "sequential blocks of 1 MiB " + where, func(ctx context.Context) (float64, error) { return write.sequential(ctx, c.For, f.WriteAt) }},
 		{"bandwidth(disk_read)", "B/s", "sequential blocks of 1 MiB " + where, func(ctx context.Context) (float64, error) { return read.sequential(ctx, c.For, f.ReadAt) }},
-		{"bandwidth(disk_read_deep)", "B/s", "sequential blocks of 1 MiB, 32 at once " + where, func(ctx context.Context) (float64, error) { return read.streamed(ctx, c.For) }},
+		{"bandwidth(disk_read_deep)", "B/s", "sequential blocks of 1 MiB, 32 at once, in huge pages where the kernel has them, " + where, func(ctx context.Context) (float64, error) { return read.streamed(ctx, c.For) }},
 		{"rtt(disk_read)", "ns", "mean of random blocks of 4 KiB, one at a time " + where, func(ctx context.Context) (float64, error) { return read.random(ctx, c.For, f.ReadAt) }},
 		{"rtt(disk_write)", "ns", "mean of random blocks of 4 KiB, one at a time " + where, func(ctx context.Context) (float64, error) { return write.random(ctx, c.For, f.WriteAt) }},
 		{"rate(disk_read)", "/s", "random blocks of 4 KiB, 32 at once " + where, func(ctx context.Context) (float64, error) { return read.queued(ctx, c.For, ioRead) }},
@@ -105,7 +106,11 @@ func (c Ceilings) openDisk() (diskFile, error) {
 }
 
 func (f diskFile) fill(ctx context.Context) error {
-	b := noise(sequentialBlock)
+	b, free, err := noise(sequentialBlock, false)
+	if err != nil {
+		return err
+	}
+	defer free()
 	for at := int64(0); at < f.size; at += sequentialBlock {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -120,20 +125,35 @@ func (f diskFile) fill(ctx context.Context) error {
 	return f.Sync()
 }
 
-// noise is a block that begins at a page, as O_DIRECT wants, and that no disk can compress.
-func noise(n int) []byte {
-	const page = 4096
-	b := make([]byte, n+page)
-	off := int(-uintptr(unsafe.Pointer(&b[0])) & (page - 1))
-	b = b[off : off+n : off+n]
+// noise maps n bytes for O_DIRECT, of which no disk can compress a block, and says how they are given
+// back. Which pages they lie on is chosen, not left to the heap: a device takes a huge page in one
+// piece and 1 MiB of small ones in 256, for which some give half the bandwidth.
+func noise(n int, huge bool) (b []byte, free func(), err error) {
+	const hugePage = 2 << 20
+	all, err := unix.Mmap(-1, 0, n+hugePage, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS)
+	if err != nil {
+		return nil, nil, fmt.Errorf("disk: map %d bytes: %w", n, err)
+	}
+	advice := unix.MADV_NOHUGEPAGE
+	if huge {
+		advice = unix.MADV_HUGEPAGE
+	}
+	// Note: a kernel without huge pages refuses either, and then there are none.
+	_ = unix.Madvise(all, advice)
+	off := int(-uintptr(unsafe.Pointer(&all[0])) & (hugePage - 1))
+	b = all[off : off+n : off+n]
 	var seed [32]byte
 	rand.NewChaCha8(seed).Read(b)
-	return b
+	return b, func() { _ = unix.Munmap(all) }, nil
 }
 
 // sequential moves blocks one after the other for d, at most once over the region, and gives bytes a second.
 func (r *region) sequential(ctx context.Context, d time.Duration, move func([]byte, int64) (int, error)) (float64, error) {
-	b := noise(sequentialBlock)
+	b, free, err := noise(sequentialBlock, false)
+	if err != nil {
+		return 0, err
+	}
+	defer free()
 	var bytes int64
 	start := time.Now()
 	for time.Since(start) < d && bytes < r.size || bytes == 0 {
@@ -151,7 +171,11 @@ func (r *region) sequential(ctx context.Context, d time.Duration, move func([]by
 // random moves blocks at random places for d, one at a time, and gives the mean time of one in
 // nanoseconds.
 func (r *region) random(ctx context.Context, d time.Duration, move func([]byte, int64) (int, error)) (float64, error) {
-	b := noise(randomBlock)
+	b, free, err := noise(randomBlock, false)
+	if err != nil {
+		return 0, err
+	}
+	defer free()
 	done := 0
 	start := time.Now()
 	for ; time.Since(start) < d || done == 0; done++ {

@@ -46,7 +46,6 @@ const (
 type diskQueue struct {
 	id       uintptr
 	controls []ioControl
-	blocks   [][]byte
 	size     int64 // of a block
 	place    func() int64
 }
@@ -65,6 +64,11 @@ func (r *region) streamed(ctx context.Context, d time.Duration) (float64, error)
 
 // deep moves blocks at the places that are given for d, queueDepth at once, and gives operations a second.
 func (f diskFile) deep(ctx context.Context, d time.Duration, operation uint16, size int64, place func() int64) (rate float64, err error) {
+	blocks, free, err := noise(queueDepth*int(size), size > randomBlock)
+	if err != nil {
+		return 0, err
+	}
+	defer free()
 	q := diskQueue{controls: make([]ioControl, queueDepth), size: size, place: place}
 	if _, _, errno := unix.Syscall(unix.SYS_IO_SETUP, queueDepth, uintptr(unsafe.Pointer(&q.id)), 0); errno != 0 {
 		return 0, fmt.Errorf("%w: set up a queue: %w", errUnavailable, errno)
@@ -74,13 +78,11 @@ func (f diskFile) deep(ctx context.Context, d time.Duration, operation uint16, s
 		if _, _, errno := unix.Syscall(unix.SYS_IO_DESTROY, q.id, 0, 0); errno != 0 {
 			err = errors.Join(err, fmt.Errorf("disk: end the queue: %w", errno))
 		}
-		runtime.KeepAlive(q.blocks)
 		runtime.KeepAlive(q.controls)
 	}()
 	todo := make([]*ioControl, queueDepth)
 	for i := range q.controls {
-		block := noise(int(size))
-		q.blocks = append(q.blocks, block)
+		block := blocks[i*int(size):]
 		q.controls[i] = ioControl{token: uint64(i), operation: operation, file: uint32(f.Fd()),
 			buffer: uintptr(unsafe.Pointer(&block[0])), length: uint64(size)}
 		todo[i] = &q.controls[i]
@@ -104,8 +106,10 @@ func (q *diskQueue) turn(todo []*ioControl) ([]*ioControl, error) {
 	for _, c := range todo {
 		c.offset = q.place()
 	}
+	// One by one: the disk begins with the first while the rest are handed over, which a queue that is
+	// filled at a stroke does not allow.
 	for len(todo) > 0 {
-		n, _, errno := unix.Syscall(unix.SYS_IO_SUBMIT, q.id, uintptr(len(todo)), uintptr(unsafe.Pointer(&todo[0])))
+		n, _, errno := unix.Syscall(unix.SYS_IO_SUBMIT, q.id, 1, uintptr(unsafe.Pointer(&todo[0])))
 		if errno == unix.EAGAIN || errno == unix.EINTR {
 			continue
 		}
