@@ -39,6 +39,13 @@ type Histogram struct {
 	sum     float64
 }
 
+// Reserve takes the memory for values up to 134 ms now, which the first Record would do otherwise.
+func (h *Histogram) Reserve() {
+	if h.buckets == nil {
+		h.grow(0)
+	}
+}
+
 // Record counts v once.
 func (h *Histogram) Record(v int64) { h.RecordN(v, 1) }
 
@@ -159,7 +166,7 @@ type Bucket struct{ Low, High, Count int64 }
 // Buckets are the populated buckets in ascending order: a histogram that is only to be kept, at a
 // hundredth of its memory. Saturated values are in no bucket.
 func (h *Histogram) Buckets() []Bucket {
-	var buckets []Bucket
+	buckets := make([]Bucket, 0, min(h.count, 2048))
 	h.Each(func(low, high, count int64) bool {
 		buckets = append(buckets, Bucket{low, high, count})
 		return true
@@ -167,8 +174,11 @@ func (h *Histogram) Buckets() []Bucket {
 	return buckets
 }
 
-// MergeBuckets adds the counts of two lists in ascending order.
+// MergeBuckets adds the counts of two lists in ascending order. It may return one of them.
 func MergeBuckets(a, b []Bucket) []Bucket {
+	if len(a) == 0 {
+		return b
+	}
 	merged := make([]Bucket, 0, max(len(a), len(b)))
 	for len(a) > 0 && len(b) > 0 {
 		switch {

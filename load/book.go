@@ -47,12 +47,28 @@ type times struct {
 	rows                           []Row
 }
 
-func (t *times) merge(o *times) {
-	t.response.Merge(&o.response)
-	t.failed.Merge(&o.failed)
-	t.service.Merge(&o.service)
-	t.lag.Merge(&o.lag)
+// reserve takes the memory that the times of a usual load need.
+func (t *times) reserve() {
+	t.response.Reserve()
+	t.service.Reserve()
+	t.lag.Reserve()
+}
+
+// merge adds o, rows included, and rests after each step; see mergeHistograms.
+func (t *times) merge(o *times, rest func()) {
+	t.mergeHistograms(o, rest)
 	t.rows = append(t.rows, o.rows...)
+}
+
+// mergeHistograms adds the histograms of o one by one, and rests in between: with one processor senders
+// wait for whatever the recording does at a stroke.
+func (t *times) mergeHistograms(o *times, rest func()) {
+	for _, m := range [][2]*hist.Histogram{{&t.response, &o.response}, {&t.failed, &o.failed}, {&t.service, &o.service}, {&t.lag, &o.lag}} {
+		if m[1].Count() > 0 {
+			m[0].Merge(m[1])
+			rest()
+		}
+	}
 }
 
 func (t *times) reset() {
@@ -66,8 +82,12 @@ func (t *times) reset() {
 // newBook is an empty book; keep says that every operation is wanted.
 func newBook(window time.Duration, pages int, keep bool) *book {
 	b := &book{window: window, spare: &times{keep: keep}}
+	b.spare.reserve()
 	for range pages {
-		b.pages = append(b.pages, &page{times: &times{keep: keep}})
+		p := &page{times: &times{keep: keep}}
+		p.reserve()
+		p.own.Reserve()
+		b.pages = append(b.pages, p)
 	}
 	return b
 }
@@ -186,14 +206,14 @@ func (b *book) close() {
 
 // turn adds to t what was recorded since the last turn; one goroutine at a time may call it. What
 // stands on a page is only exchanged under its lock and added up afterwards, so that no sender
-// waits for the adding.
-func (b *book) turn(t *times) {
+// waits for the adding; rest is called after each step of it.
+func (b *book) turn(t *times, rest func()) {
 	for _, p := range b.pages {
 		p.mu.Lock()
 		full := p.times
 		p.times = b.spare
 		p.mu.Unlock()
-		t.merge(full)
+		t.merge(full, rest)
 		full.reset()
 		b.spare = full
 	}

@@ -29,3 +29,48 @@ func TestThePacerKnowsWhatItSpins(t *testing.T) {
 		t.Errorf("it spun for %s before a time that was past", got)
 	}
 }
+
+func TestNapsFollowTheProcessorTime(t *testing.T) {
+	const past = napEvery
+	spend := func(cores float64) time.Duration { return time.Duration(cores * float64(past)) }
+	for _, c := range []struct {
+		last     time.Duration
+		cores    float64
+		from, to time.Duration
+	}{
+		{longestNap, 0.69, 79 * time.Microsecond, 82 * time.Microsecond}, // a tenth under the budget: by a third
+		{shortestNap, 0.89, 36 * time.Microsecond, 38 * time.Microsecond},
+		{50 * time.Microsecond, napBudget, 49 * time.Microsecond, 51 * time.Microsecond},
+		{shortestNap, 0, shortestNap, shortestNap},
+		{shortestNap, 100, longestNap, longestNap},
+	} {
+		if got := nextNap(c.last, spend(c.cores), past); got < c.from || got > c.to {
+			t.Errorf("nextNap(%s) at %g of a core = %s, want %s to %s", c.last, c.cores, got, c.from, c.to)
+		}
+	}
+}
+
+// The pacer reads the processor time of its own process.
+func TestThePacerTunesItsNaps(t *testing.T) {
+	c := clock{zero: time.Now()}
+	made, err := newPacer(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer made.close()
+	p := made.(*precisePacer)
+	p.tune(napEvery) // the first time there is nothing to compare with
+	if p.nap != longestNap {
+		t.Errorf("nap = %s before anything is known, want %s", p.nap, longestNap)
+	}
+	p.tune(time.Hour) // whatever was spent meanwhile is next to nothing of an hour
+	if p.nap >= longestNap {
+		t.Errorf("nap = %s after an hour without work, want a shorter one", p.nap)
+	}
+	short := p.nap
+	p.tuned, p.spent = time.Hour, p.spent-10*napEvery // as if it had taken ten processors
+	p.tune(time.Hour + napEvery)
+	if p.nap <= short {
+		t.Errorf("nap = %s after more work than the budget, was %s: want a longer one", p.nap, short)
+	}
+}
