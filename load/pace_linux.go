@@ -14,9 +14,15 @@ import (
 )
 
 const (
-	// spinFor is how long before an intended time the pacer stops sleeping. A core that sleeps
-	// takes 50 to 90 us to wake up (measured, p99 120 us); one that spins takes none.
-	spinFor = 100 * time.Microsecond
+	// The pacer stops sleeping some time before an intended one, and spins: a core that sleeps takes
+	// 50 to 100 us to wake up, one that spins none. How long follows what wake-ups take here, so that
+	// one in a hundred is later, and is spinFor at first.
+	spinFor     = 100 * time.Microsecond
+	leastSpin   = 50 * time.Microsecond
+	longestSpin = 200 * time.Microsecond
+	// spinStep is what a wake-up in time shortens the spin by; a late one lengthens it by 99 of them,
+	// so that it rests where one in a hundred is late (Robbins and Monro 1951, as for any quantile).
+	spinStep = 200 * time.Nanosecond
 	// denseGap is the mean gap below which there is no room for a sleep before a spin: spinning
 	// would take the whole core. Below it the pacer takes short naps instead, and sends what has
 	// become due when it wakes up.
@@ -63,6 +69,7 @@ type precisePacer struct {
 	stopped context.Context
 	unhook  func() bool
 	idle    time.Duration // spent in spins, see spun
+	spin    time.Duration // see spinFor
 	nap     time.Duration
 	tuned   time.Duration // when the nap was last set
 	spent   time.Duration // processor time of the process then
@@ -82,7 +89,7 @@ func newPacer(ctx context.Context, c clock) (pacer, error) {
 		return nil, fmt.Errorf("create event of the pacer: %w", err)
 	}
 	p := &precisePacer{
-		clock: c, stopped: ctx, gap: time.Millisecond, one: 1, single: runtime.GOMAXPROCS(0) == 1, nap: longestNap,
+		clock: c, stopped: ctx, gap: time.Millisecond, one: 1, single: runtime.GOMAXPROCS(0) == 1, spin: spinFor, nap: longestNap,
 		timer: os.NewFile(uintptr(timerFD), "timerfd"), event: os.NewFile(uintptr(eventFD), "eventfd"),
 	}
 	if p.raw, err = p.timer.SyscallConn(); err == nil {
@@ -101,7 +108,8 @@ func newPacer(ctx context.Context, c clock) (pacer, error) {
 func (p *precisePacer) wait(until time.Duration) {
 	p.gap += (until - p.last - p.gap) / 16
 	p.last = until
-	margin := spinFor
+	// Half of the gaps may be spun away for it, and where they are short the first guess.
+	margin := min(p.spin, max(spinFor, p.gap/2))
 	if p.gap < denseGap {
 		margin = 0
 	}
@@ -115,6 +123,7 @@ func (p *precisePacer) wait(until time.Duration) {
 			p.sleep(max(d, p.nap))
 		case d > 0 && d > margin:
 			p.sleep(d - margin)
+			p.spin = nextSpin(p.spin, p.clock.now()-(until-margin))
 		case p.single && (d > 0 || now-p.polled > pollEvery), -d > pollLate && now-p.polled > pollLate:
 			p.yield()
 		case d <= 0:
@@ -128,6 +137,14 @@ func (p *precisePacer) wait(until time.Duration) {
 }
 
 func (p *precisePacer) spun() time.Duration { return p.idle }
+
+// nextSpin is longer than the last one where a wake-up was later than that, else a little shorter.
+func nextSpin(last, late time.Duration) time.Duration {
+	if late > last {
+		return min(last+99*spinStep, longestSpin)
+	}
+	return max(last-spinStep, leastSpin)
+}
 
 // tune sets the length of naps by what the process has used since it was last set.
 func (p *precisePacer) tune(now time.Duration) {

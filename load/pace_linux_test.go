@@ -1,6 +1,7 @@
 package load
 
 import (
+	"math/rand/v2"
 	"testing"
 	"time"
 )
@@ -20,8 +21,8 @@ func TestThePacerKnowsWhatItSpins(t *testing.T) {
 			t.Fatalf("wait ended %s early", time.Duration(k)*gap-now)
 		}
 	}
-	if got := p.spun(); got <= 0 || got > times*spinFor {
-		t.Errorf("it spun for %s, want more than nothing and at most %s", got, times*spinFor)
+	if got := p.spun(); got <= 0 || got > times*longestSpin {
+		t.Errorf("it spun for %s, want more than nothing and at most %s", got, times*longestSpin)
 	}
 	before := p.spun()
 	p.wait(0) // long past
@@ -46,6 +47,34 @@ func TestNapsFollowTheProcessorTime(t *testing.T) {
 	} {
 		if got := nextNap(c.last, spend(c.cores), past); got < c.from || got > c.to {
 			t.Errorf("nextNap(%s) at %g of a core = %s, want %s to %s", c.last, c.cores, got, c.from, c.to)
+		}
+	}
+}
+
+func TestTheSpinFollowsTheWakeUps(t *testing.T) {
+	for _, c := range []struct{ most, from, to time.Duration }{
+		{50 * time.Microsecond, leastSpin, 80 * time.Microsecond}, // late by up to so much, evenly
+		{150 * time.Microsecond, 120 * time.Microsecond, 180 * time.Microsecond},
+		{time.Millisecond, longestSpin - 99*spinStep, longestSpin},
+	} {
+		r := rand.New(rand.NewPCG(1, uint64(c.most)))
+		spin, sum, late := spinFor, time.Duration(0), 0
+		const settle, wakes = 5_000, 20_000
+		for i := range settle + wakes {
+			l := time.Duration(r.Int64N(int64(c.most)))
+			if i >= settle {
+				sum += spin
+				if l > spin {
+					late++
+				}
+			}
+			spin = nextSpin(spin, l)
+		}
+		if mean := sum / wakes; mean < c.from || mean > c.to {
+			t.Errorf("wake-ups late by up to %s: the spin is %s in the mean, want %s to %s", c.most, mean, c.from, c.to)
+		}
+		if c.most < longestSpin && late > wakes/50 {
+			t.Errorf("wake-ups late by up to %s: %d of %d later than the spin, want one in a hundred", c.most, late, wakes)
 		}
 	}
 }
