@@ -149,50 +149,7 @@ func (h *Histogram) Mean() float64 { return h.sum / float64(h.count) }
 
 // Each calls fn for every populated bucket in ascending order with its lowest and highest value,
 // until fn returns false. Saturated values are in no bucket.
-func (h *Histogram) Each(fn func(low, high, count int64) bool) {
-	if h.buckets == nil {
-		return
-	}
-	packed := hdr.NewPacked(1, h.top, digits)
-	packed.MergeFrom(h.buckets)
-	packed.ForEachBucket(func(low, count int64) bool {
-		return fn(low, low+width(low)-1, count)
-	})
-}
-
-// A Bucket is a populated bucket: how many of the values from Low to High there are.
-type Bucket struct{ Low, High, Count int64 }
-
-// Buckets are the populated buckets in ascending order: a histogram that is only to be kept, at a
-// hundredth of its memory. Saturated values are in no bucket.
-func (h *Histogram) Buckets() []Bucket {
-	buckets := make([]Bucket, 0, min(h.count, 2048))
-	h.Each(func(low, high, count int64) bool {
-		buckets = append(buckets, Bucket{low, high, count})
-		return true
-	})
-	return buckets
-}
-
-// MergeBuckets adds the counts of two lists in ascending order. It may return one of them.
-func MergeBuckets(a, b []Bucket) []Bucket {
-	if len(a) == 0 {
-		return b
-	}
-	merged := make([]Bucket, 0, max(len(a), len(b)))
-	for len(a) > 0 && len(b) > 0 {
-		switch {
-		case a[0].Low < b[0].Low:
-			merged, a = append(merged, a[0]), a[1:]
-		case a[0].Low > b[0].Low:
-			merged, b = append(merged, b[0]), b[1:]
-		default:
-			merged = append(merged, Bucket{a[0].Low, a[0].High, a[0].Count + b[0].Count})
-			a, b = a[1:], b[1:]
-		}
-	}
-	return append(append(merged, a...), b...)
-}
+func (h *Histogram) Each(fn func(low, high, count int64) bool) { h.Pack().Each(fn) }
 
 // width is the number of values that share v's bucket.
 func width(v int64) int64 {

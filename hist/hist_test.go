@@ -89,8 +89,7 @@ func TestMergedQuantileIsThePooledOne(t *testing.T) {
 	}
 }
 
-// 67 s lie beyond the range that other recorders clip to; here they are counted like any other.
-func TestMergedBucketsAreThoseOfTheMergedHistogram(t *testing.T) {
+func TestPackedBucketsAreThoseOfTheMergedHistogram(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var a, b hist.Histogram
 		for _, v := range values(t) {
@@ -99,14 +98,34 @@ func TestMergedBucketsAreThoseOfTheMergedHistogram(t *testing.T) {
 		for _, v := range values(t) {
 			b.Record(v)
 		}
-		got := hist.MergeBuckets(a.Buckets(), b.Buckets())
+		got := a.Pack()
+		got.Merge(b.Pack())
 		a.Merge(&b)
-		if want := a.Buckets(); !slices.Equal(got, want) {
-			t.Fatalf("merged buckets %v, want %v", got, want)
+		if want := a.Pack(); !slices.Equal(buckets(got), buckets(want)) || got.Count() != want.Count() {
+			t.Fatalf("merged buckets %v, want %v", buckets(got), buckets(want))
 		}
+		n := int64(0)
+		got.Each(func(low, high, count int64) bool {
+			for _, rank := range []int64{n + 1, n + count} {
+				if l, h := got.AtRank(rank); l != low || h != high {
+					t.Fatalf("rank %d lies from %d to %d, want %d to %d", rank, l, h, low, high)
+				}
+			}
+			n += count
+			return true
+		})
 	})
 }
 
+func buckets(p hist.Packed) (list [][3]int64) {
+	p.Each(func(low, high, count int64) bool {
+		list = append(list, [3]int64{low, high, count})
+		return true
+	})
+	return list
+}
+
+// 67 s lie beyond the range that other recorders clip to; here they are counted like any other.
 func TestLongTimesAreNeitherClippedNorLost(t *testing.T) {
 	var h hist.Histogram
 	h.RecordN(1_000_000, 99)

@@ -40,7 +40,7 @@ type Account struct {
 	OwnDelay    Quantiles         `json:"-"` // from intended (or the slot becoming free) to the driver
 	Failures    map[Class]string  `json:"-"` // the first error of each class
 	Histograms  map[string]Series `json:"-"`
-	Batches     [][]hist.Bucket   `json:"-"` // response times of operations that ended ok, in order of time, if asked for
+	Batches     []hist.Packed     `json:"-"` // response times of operations that ended ok, in order of time, if asked for
 }
 
 // A Series is a histogram of the whole window: "response", "service", "lag" or "failed".

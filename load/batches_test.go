@@ -14,15 +14,13 @@ func TestBatchesAreFewAndComplete(t *testing.T) {
 			var h hist.Histogram
 			h.RecordN(int64(i)*1e6, 3)
 			h.Record(5)
-			b.add(&h)
+			b.add(&h, func() {})
 		}
 		all := b.all()
 		var n, last int64
 		for _, batch := range all {
-			for _, x := range batch {
-				n += x.Count
-			}
-			if top := batch[len(batch)-1].Low; top < last {
+			n += batch.Count()
+			if top, _ := batch.AtRank(batch.Count()); top < last {
 				t.Fatalf("%d turns: a batch with %d comes after one with %d", turns, top, last)
 			} else {
 				last = top

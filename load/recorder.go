@@ -142,8 +142,7 @@ func (r *recorder) turn(full bool) {
 		r.tick(r.progress(now, now-r.last, &r.now))
 	}
 	if r.batches != nil {
-		r.batches.add(&r.now.response)
-		r.rest()
+		r.batches.add(&r.now.response, r.rest)
 	}
 	r.total.mergeHistograms(&r.now, r.rest)
 	r.now.reset()

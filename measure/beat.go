@@ -14,15 +14,15 @@ type Beat struct {
 	OK, Failed int64         // operations that ended; dropped ones failed
 	Before     int           // in flight at the earlier moment
 	InFlight   int           // at the later one
-	times      map[string][]hist.Bucket
+	times      map[string]hist.Packed
 }
 
 // Timed is the beat with the times that its operations took, which are copied.
 func (b Beat) Timed(name string, times *hist.Histogram) Beat {
 	if b.times == nil {
-		b.times = map[string][]hist.Bucket{}
+		b.times = map[string]hist.Packed{}
 	}
-	b.times[name] = times.Buckets()
+	b.times[name] = times.Pack()
 	return b
 }
 
@@ -63,9 +63,10 @@ func WindowOfLoad(c assay.Condition, beats []Beat) (v assay.Value, ok bool) {
 func timesOver(beats []Beat, ref assay.MeasureRef) (v assay.Value, ok bool) {
 	all, ended, failed, length := &hist.Histogram{}, int64(0), int64(0), time.Duration(0)
 	for _, b := range beats {
-		for _, bucket := range b.times[ref.Name] {
-			all.RecordN(bucket.Low, bucket.Count)
-		}
+		b.times[ref.Name].Each(func(low, _, count int64) bool {
+			all.RecordN(low, count)
+			return true
+		})
 		ended, failed, length = ended+b.OK+b.Failed, failed+b.Failed, length+b.Length
 	}
 	if ref.Name == "lag" {

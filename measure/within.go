@@ -24,48 +24,39 @@ type Within struct {
 // QuantileWithin is the interval on quantile q of the times in batches: operations that ended ok, by
 // the second, or some other length, in which they ended. ok is false where their number does not allow
 // the quantile to be printed: that is asked of the number itself, and the effective one only widens.
-func QuantileWithin(batches [][]hist.Bucket, q float64) (w Within, ok bool) {
-	var all []hist.Bucket
+func QuantileWithin(batches []hist.Packed, q float64) (w Within, ok bool) {
+	var all hist.Packed
 	of := make([]int64, len(batches))
 	for i, batch := range batches {
-		all = hist.MergeBuckets(all, batch)
-		for _, b := range batch {
-			of[i] += b.Count
-		}
+		all.Merge(batch)
+		of[i] = batch.Count()
 		w.N += of[i]
 	}
 	if w.N < int64(stat.MinCount(q, quantileConfidence)) {
 		return w, false
 	}
-	at := bucketAt(all, hist.Rank(q, w.N))
+	_, high := all.AtRank(hist.Rank(q, w.N))
 	hits := make([]int64, len(batches))
 	for i, batch := range batches {
-		for _, b := range batch {
-			if b.Low > at.High {
-				hits[i] += b.Count
+		batch.Each(func(low, _, count int64) bool {
+			if low > high {
+				hits[i] += count
 			}
-		}
+			return true
+		})
 	}
 	w.Effective, w.Asked = stat.EffectiveShare(hits, of)
-	low, high, _ := stat.EffectiveInterval(int(w.N), w.Effective, q, quantileConfidence)
+	first, last, _ := stat.EffectiveInterval(int(w.N), w.Effective, q, quantileConfidence)
 	w.High = math.Inf(1)
-	if low > 0 {
-		w.Low = float64(bucketAt(all, int64(low)).Low)
+	if first > 0 {
+		low, _ := all.AtRank(int64(first))
+		w.Low = float64(low)
 	}
-	if int64(high) <= w.N {
-		w.High = float64(bucketAt(all, int64(high)).High)
+	if int64(last) <= w.N {
+		_, high := all.AtRank(int64(last))
+		w.High = float64(high)
 	}
 	return w, true
-}
-
-// bucketAt holds the value of that rank, counted from 1.
-func bucketAt(buckets []hist.Bucket, rank int64) hist.Bucket {
-	for _, b := range buckets {
-		if rank -= b.Count; rank <= 0 {
-			return b
-		}
-	}
-	return buckets[len(buckets)-1]
 }
 
 // WithinTrial is [QuantileWithin] of a trial's quantile of a time of operations, from its interval log.
@@ -84,7 +75,7 @@ func WithinTrial(files fs.FS, ref assay.MeasureRef) (w Within, ok bool, err erro
 		return w, false, fmt.Errorf("read %s: %w", ref, err)
 	}
 	defer f.Close()
-	var batches [][]hist.Bucket
+	var batches []hist.Packed
 	for log := hist.NewReader(f); ; {
 		i, err := log.Next()
 		if errors.Is(err, io.EOF) {
@@ -94,7 +85,7 @@ func WithinTrial(files fs.FS, ref assay.MeasureRef) (w Within, ok bool, err erro
 			return w, false, fmt.Errorf("read %s: %s: %w", ref, name, err)
 		}
 		if i.Tag == "" {
-			batches = append(batches, i.Histogram.Buckets())
+			batches = append(batches, i.Histogram.Pack())
 		}
 	}
 	w, ok = QuantileWithin(batches, q)

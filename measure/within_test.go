@@ -11,9 +11,9 @@ import (
 )
 
 // batched is so many batches of so many times, each drawn for its batch.
-func batched(batches, each int, draw func(batch int) int64) (all [][]hist.Bucket) {
+func batched(batches, each int, draw func(batch int) int64) (all []hist.Packed) {
 	for i := range batches {
-		all = append(all, times(each, func(int) int64 { return draw(i) }).Buckets())
+		all = append(all, times(each, func(int) int64 { return draw(i) }).Pack())
 	}
 	return all
 }
