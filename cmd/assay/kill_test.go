@@ -88,14 +88,18 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	counted := 0
+	// A block in which the machine spoilt a trial is repeated; its other trials stand in the record all the same.
+	counted, spoilt := 0, 0
 	for _, trial := range recs.Trials {
-		if trial.Counts() {
+		switch {
+		case trial.Counts():
 			counted++
+		case !trial.Valid:
+			spoilt++
 		}
 	}
-	if counted != 24 {
-		t.Errorf("%d counted trials, want 24", counted)
+	if counted < 24 || spoilt == 0 && counted != 24 {
+		t.Errorf("%d counted trials and %d spoilt ones, want 24, and more only where a block was repeated", counted, spoilt)
 	}
 	sameVerdicts(t, assay, results, recs)
 }
