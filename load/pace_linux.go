@@ -75,6 +75,9 @@ type precisePacer struct {
 	spent   time.Duration // processor time of the process then
 	spec    unix.ItimerSpec
 	one     uint64 // what is written to the event
+	set     bool   // within a read: the timer is set, or the event is there
+	// Methods of p as values, which would be made anew for each read.
+	arm, post func(fd uintptr) bool
 }
 
 // newPacer is the pacer of this system.
@@ -92,6 +95,7 @@ func newPacer(ctx context.Context, c clock) (pacer, error) {
 		clock: c, stopped: ctx, gap: time.Millisecond, one: 1, single: runtime.GOMAXPROCS(0) == 1, spin: spinFor, nap: longestNap,
 		timer: os.NewFile(uintptr(timerFD), "timerfd"), event: os.NewFile(uintptr(eventFD), "eventfd"),
 	}
+	p.arm, p.post = p.armed, p.posted
 	if p.raw, err = p.timer.SyscallConn(); err == nil {
 		p.rawEv, err = p.event.SyscallConn()
 	}
@@ -170,30 +174,35 @@ func nextNap(last, spent, past time.Duration) time.Duration {
 	return min(max(time.Duration(float64(last)*math.Exp(napGain*over)), shortestNap), longestNap)
 }
 
-// sleep parks the goroutine until the timer fires. The timer is set within the read, after the
-// poller has been told to look: set before, it could fire unseen.
+// sleep parks the goroutine until the timer fires.
 func (p *precisePacer) sleep(d time.Duration) {
-	set := false
-	p.raw.Read(func(fd uintptr) bool {
-		if set {
-			return true
-		}
-		set = true
-		p.spec.Value = unix.NsecToTimespec(int64(d))
-		return quick(unix.SYS_TIMERFD_SETTIME, fd, 0, uintptr(unsafe.Pointer(&p.spec))) != nil
-	})
+	p.set, p.spec.Value = false, unix.NsecToTimespec(int64(d))
+	p.raw.Read(p.arm)
+}
+
+// armed sets the timer within the read, after the poller has been told to look: set before, it could
+// fire unseen.
+func (p *precisePacer) armed(fd uintptr) bool {
+	if p.set {
+		return true
+	}
+	p.set = true
+	return quick(unix.SYS_TIMERFD_SETTIME, fd, 0, uintptr(unsafe.Pointer(&p.spec))) != nil
 }
 
 // yield lets the runtime's poller, and whatever it finds ready, go first.
 func (p *precisePacer) yield() {
-	posted := false
-	p.rawEv.Read(func(fd uintptr) bool {
-		if posted {
-			return true
-		}
-		posted = true
-		return quick(unix.SYS_WRITE, fd, uintptr(unsafe.Pointer(&p.one)), unsafe.Sizeof(p.one)) != nil
-	})
+	p.set = false
+	p.rawEv.Read(p.post)
+}
+
+// posted writes the event within the read.
+func (p *precisePacer) posted(fd uintptr) bool {
+	if p.set {
+		return true
+	}
+	p.set = true
+	return quick(unix.SYS_WRITE, fd, uintptr(unsafe.Pointer(&p.one)), unsafe.Sizeof(p.one)) != nil
 }
 
 // quick makes a system call that never waits, without telling the scheduler. Being told wakes up

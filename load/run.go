@@ -56,13 +56,15 @@ func Run(ctx context.Context, p Plan, d Driver, o Options) (Account, error) {
 	if p.For <= 0 || p.Timeout <= 0 || p.Clients <= 0 && p.InFlight <= 0 {
 		return Account{}, fmt.Errorf("run load: for %s, timeout %s, in flight %d: want a plan made by NewPlan", p.For, p.Timeout, p.InFlight)
 	}
+	book := newBook(p.For, min(runtime.GOMAXPROCS(0), mostPages), p.Operations && o.Dir != "")
+	// Collected now, and not in the middle of the load, where it holds the senders up.
+	runtime.GC()
 	begun := time.Now()
 	operations, breakOff := context.WithCancel(ctx)
 	defer breakOff()
 	l := &loop{
 		plan: p, driver: d, phased: o.Phases, ctx: operations,
-		clock: clock{zero: begun.Add(headStart + p.Warmup)},
-		book:  newBook(p.For, min(runtime.GOMAXPROCS(0), mostPages), p.Operations && o.Dir != ""),
+		clock: clock{zero: begun.Add(headStart + p.Warmup)}, book: book,
 	}
 	rec, err := newRecorder(l, o)
 	if err != nil {
