@@ -110,10 +110,11 @@ func (r *recorder) record(stop <-chan struct{}) {
 	}
 }
 
-// rest lets senders catch up after a step of the recording, of a tenth to a third of a millisecond.
+// rest lets senders catch up after a step of the recording, of a tenth to a third of a millisecond. On
+// more processors there are as many more steps, and less to catch up after each.
 func (r *recorder) rest() {
 	if !r.over {
-		time.Sleep(2 * time.Millisecond)
+		time.Sleep(2 * time.Millisecond / time.Duration(len(r.loop.book.pages)))
 	}
 }
 

@@ -24,11 +24,11 @@ const (
 // A diskFile is an open file past the page cache.
 type diskFile struct {
 	*os.File
-	size int64 // of two regions
+	size int64 // two regions, one to read and one to write
 }
 
-// A region is a part of a file that is only read or only written: a host gives what it was just
-// handed faster than what lies on its disk.
+// A region is a part of a file that is only read or only written, so that no read finds in a cache
+// below what was written a moment ago.
 type region struct {
 	diskFile
 	from, size int64

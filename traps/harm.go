@@ -73,28 +73,35 @@ func (b *Bench) harm(trap bool) (said Said, took time.Duration, err error) {
 	if trap {
 		s.slow = b.milliseconds(2500, 3500)
 	}
-	url, stop, err := serve(s)
-	if err != nil {
-		return Said{}, 0, err
-	}
-	defer stop()
-	f, trials, err := b.watched(fmt.Sprintf(`experiment: harm
+	exit, trials, err := b.against(s, `experiment: harm
 blocks: 1
 retries: 2
 probes: {share: {http: "%[1]sprobe", rate: 10/s, timeout: 4s}}
 kill:
-  - {when: "max(rtt(share)) > %[2]s over 1s", cool_down: 600ms}
+  - {when: "max(rtt(share)) > `+lasting(killBound)+` over 1s", cool_down: 600ms}
 load:
   http: {url: "%[1]s"}
-  rate: "%.0[3]f/s"
+  rate: "%.0[2]f/s"
   for: 3s
   timeout: 1s
-`, url, lasting(killBound), b.between(50, 150)))
+`)
 	if err != nil {
 		return Said{}, 0, err
 	}
-	said, took = s.stopped(f.exit, trials, killBound, trap)
+	said, took = s.stopped(exit, trials, killBound, trap)
 	return said, took, nil
+}
+
+// against loads a server with 50 to 150 operations a second by an experiment, whose file has verbs for
+// the address and the rate, and gives the exit code and the trials.
+func (b *Bench) against(h http.Handler, file string) (exit int, trials []assay.Trial, err error) {
+	url, stop, err := serve(h)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer stop()
+	f, trials, err := b.watched(fmt.Sprintf(file, url, b.between(50, 150)))
+	return f.exit, trials, err
 }
 
 // stopped says whether the first trial was killed as it must be, and how long after the window was over
@@ -132,12 +139,7 @@ func (b *Bench) slow(trap bool) (said Said, took time.Duration, err error) {
 	if trap {
 		s.slow = b.milliseconds(300, 600)
 	}
-	url, stop, err := serve(s)
-	if err != nil {
-		return Said{}, 0, err
-	}
-	defer stop()
-	f, trials, err := b.watched(fmt.Sprintf(`experiment: slowing
+	exit, trials, err := b.against(s, `experiment: slowing
 blocks: 1
 retries: 2
 kill:
@@ -147,12 +149,12 @@ load:
   rate: "%.0[2]f/s"
   for: 4s
   timeout: 1s
-`, url, b.between(50, 150)))
+`)
 	if err != nil {
 		return Said{}, 0, err
 	}
 	// A slow answer is seen when it has come.
-	said, took = s.stopped(f.exit, trials, s.slow, trap)
+	said, took = s.stopped(exit, trials, s.slow, trap)
 	return said, took, nil
 }
 
@@ -162,19 +164,15 @@ func (b *Bench) hanging(trap bool) (Said, error) {
 	if trap {
 		s.slow = time.Hour
 	}
-	url, stop, err := serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	share := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		done := make(chan struct{})
 		go func() { s.ServeHTTP(w, r); close(done) }()
 		select {
 		case <-done:
 		case <-r.Context().Done():
 		}
-	}))
-	if err != nil {
-		return Said{}, err
-	}
-	defer stop()
-	f, trials, err := b.watched(fmt.Sprintf(`experiment: hanging
+	})
+	exit, trials, err := b.against(share, `experiment: hanging
 blocks: 1
 retries: 2
 probes: {share: {http: "%[1]sprobe", rate: 10/s, timeout: 20s}}
@@ -185,12 +183,12 @@ load:
   rate: "%.0[2]f/s"
   for: 5s
   timeout: 1s
-`, url, b.between(50, 150)))
+`)
 	if err != nil {
 		return Said{}, err
 	}
 	t := trials[0]
-	said := Said{Warned: t.Outcome == assay.Killed && f.exit == 4, Reason: string(t.Outcome), Text: noteOf(t, "killed after")}
+	said := Said{Warned: t.Outcome == assay.Killed && exit == 4, Reason: string(t.Outcome), Text: noteOf(t, "killed after")}
 	if trap && len(trials) != 1 {
 		said.wrongf("%d trials: it was repeated", len(trials))
 	}
