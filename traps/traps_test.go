@@ -1,6 +1,7 @@
 package traps
 
 import (
+	"bytes"
 	"flag"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -96,12 +98,15 @@ func situation(t *testing.T, c Case, kind string, seed int) row {
 		var err error
 		watch := watchStarvation()
 		said, err = do(&Bench{Assay: program, Dir: t.TempDir(), Rand: rand.New(rand.NewPCG(uint64(seed), 4))})
-		late := watch.stop()
+		late, stolen := watch.stop()
 		if err != nil {
 			t.Fatalf("%s, seed %d: %v", kind, seed, err)
 		}
 		if said.Noise == "" && late > starved {
 			said.Noise = fmt.Sprintf("a sleep ended %v late", late.Round(time.Millisecond))
+		}
+		if said.Noise == "" && stolen > robbed {
+			said.Noise = fmt.Sprintf("the host took %.1f%% of the processors' time", 100*stolen)
 		}
 		if said.Noise == "" || passed(said) {
 			break
@@ -126,14 +131,20 @@ func situation(t *testing.T, c Case, kind string, seed int) row {
 // it, are then as slow, and no figure of theirs is the truth.
 const starved = 40 * time.Millisecond
 
-// A starvation watches by how much sleeps end too late.
+// robbed is the share of all processors' time that the host may take for itself: beyond it trials are
+// void for it, blocks repeated, and figures of a few short trials scattered.
+const robbed = 0.01
+
+// A starvation watches by how much sleeps end too late, and what the host takes.
 type starvation struct {
 	quit, gone chan struct{}
 	worst      time.Duration
+	begun      time.Time
+	stolen     time.Duration // before
 }
 
 func watchStarvation() *starvation {
-	s := &starvation{quit: make(chan struct{}), gone: make(chan struct{})}
+	s := &starvation{quit: make(chan struct{}), gone: make(chan struct{}), begun: time.Now(), stolen: stolenTime()}
 	go func() {
 		defer close(s.gone)
 		for {
@@ -149,11 +160,23 @@ func watchStarvation() *starvation {
 	return s
 }
 
-// stop ends the watch and is the latest end of a sleep.
-func (s *starvation) stop() time.Duration {
+// stop ends the watch and gives the latest end of a sleep, and the share of time that the host took.
+func (s *starvation) stop() (worst time.Duration, stolen float64) {
 	close(s.quit)
 	<-s.gone
-	return s.worst
+	whole := time.Since(s.begun) * time.Duration(runtime.NumCPU())
+	return s.worst, float64(stolenTime()-s.stolen) / float64(whole)
+}
+
+// stolenTime is what the host took from all processors since the boot; 0 where /proc does not say.
+func stolenTime() time.Duration {
+	b, _ := os.ReadFile("/proc/stat")
+	fields := strings.Fields(string(b[:max(0, bytes.IndexByte(b, '\n'))]))
+	if len(fields) < 9 {
+		return 0
+	}
+	ticks, _ := strconv.ParseInt(fields[8], 10, 64)
+	return time.Duration(ticks) * 10 * time.Millisecond // USER_HZ is 100 on all that Go runs on
 }
 
 func table(w io.Writer, rows []row) {
