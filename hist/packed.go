@@ -24,7 +24,8 @@ func (p *Packed) Merge(o Packed) {
 		return
 	}
 	if p.buckets == nil {
-		p.buckets = hdr.NewPacked(1, Limit, digits)
+		p.buckets = o.buckets.Clone()
+		return
 	}
 	p.buckets.Merge(o.buckets)
 	p.buckets.Compact()

@@ -17,11 +17,7 @@ type batches struct {
 func (b *batches) add(h *hist.Histogram, rest func()) {
 	defer rest()
 	b.take = max(1, b.take)
-	if b.turns == 0 {
-		b.current = h.Pack()
-	} else {
-		b.current.Merge(h.Pack())
-	}
+	b.current.Merge(h.Pack())
 	if b.turns++; b.turns < b.take {
 		return
 	}
@@ -30,9 +26,8 @@ func (b *batches) add(h *hist.Histogram, rest func()) {
 		return
 	}
 	for i := range mostBatches / 2 {
-		two := b.full[2*i]
-		two.Merge(b.full[2*i+1])
-		b.full[i] = two
+		b.full[2*i].Merge(b.full[2*i+1])
+		b.full[i] = b.full[2*i]
 		rest()
 	}
 	clear(b.full[mostBatches/2:])

@@ -73,7 +73,7 @@ func (b *Bench) harm(trap bool) (said Said, took time.Duration, err error) {
 	if trap {
 		s.slow = b.milliseconds(2500, 3500)
 	}
-	exit, trials, err := b.against(s, `experiment: harm
+	return b.killed(s, `experiment: harm
 blocks: 1
 retries: 2
 probes: {share: {http: "%[1]sprobe", rate: 10/s, timeout: 4s}}
@@ -84,12 +84,7 @@ load:
   rate: "%.0[2]f/s"
   for: 3s
   timeout: 1s
-`)
-	if err != nil {
-		return Said{}, 0, err
-	}
-	said, took = s.stopped(exit, trials, killBound, trap)
-	return said, took, nil
+`, killBound, trap)
 }
 
 // against loads a server with 50 to 150 operations a second by an experiment, whose file has verbs for
@@ -104,9 +99,13 @@ func (b *Bench) against(h http.Handler, file string) (exit int, trials []assay.T
 	return f.exit, trials, err
 }
 
-// stopped says whether the first trial was killed as it must be, and how long after the window was over
-// its bound, which it is so long after the first slow answer began.
-func (s *shared) stopped(exit int, trials []assay.Trial, over time.Duration, trap bool) (said Said, took time.Duration) {
+// killed loads s by an experiment and says whether the first trial was killed as it must be, and how
+// long after the window was over its bound, which it is so long after the first slow answer began.
+func (b *Bench) killed(s *shared, file string, over time.Duration, trap bool) (said Said, took time.Duration, err error) {
+	exit, trials, err := b.against(s, file)
+	if err != nil {
+		return Said{}, 0, err
+	}
 	t := trials[0]
 	said = Said{Warned: t.Outcome == assay.Killed && exit == 4, Reason: string(t.Outcome), Text: noteOf(t, "killed after")}
 	if said.Warned {
@@ -125,7 +124,7 @@ func (s *shared) stopped(exit int, trials []assay.Trial, over time.Duration, tra
 	if trap && !strings.HasPrefix(said.Text, "est.") {
 		said.wrongf("the figures are not marked est.")
 	}
-	return said, took
+	return said, took, nil
 }
 
 // slowing loads a server whose answers become slow.
@@ -139,7 +138,8 @@ func (b *Bench) slow(trap bool) (said Said, took time.Duration, err error) {
 	if trap {
 		s.slow = b.milliseconds(300, 600)
 	}
-	exit, trials, err := b.against(s, `experiment: slowing
+	// A slow answer is seen when it has come.
+	return b.killed(s, `experiment: slowing
 blocks: 1
 retries: 2
 kill:
@@ -149,13 +149,7 @@ load:
   rate: "%.0[2]f/s"
   for: 4s
   timeout: 1s
-`)
-	if err != nil {
-		return Said{}, 0, err
-	}
-	// A slow answer is seen when it has come.
-	said, took = s.stopped(exit, trials, s.slow, trap)
-	return said, took, nil
+`, s.slow, trap)
 }
 
 // hanging is a share that answers nobody from a moment of the load on, until the load has ended.
